@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ParamSpec
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.special
@@ -33,21 +33,24 @@ DRAW = "ho.HeldOutRandomizedSearchCV draws n_iter configurations from distributi
 """Where a random search is found."""
 
 
-Init = ParamSpec("Init")
+Kind = TypeVar("Kind", bound=type)
 
 
-def refuses(*names: str, why: str) -> Callable[[Callable[Init, None]], Callable[Init, None]]:
-    """Makes an ``__init__`` say what to do instead of passing an argument of another kind of search."""
+def refuses(*names: str, why: str) -> Callable[[Kind], Kind]:
+    """Makes a class say what to do instead of passing an argument of another kind of search."""
 
-    def refusing(init: Callable[Init, None]) -> Callable[Init, None]:
+    def refusing(kind: Kind) -> Kind:
+        init = kind.__init__  # type: ignore[misc]
+
         @functools.wraps(init)
-        def checked(*args: Init.args, **given: Init.kwargs) -> None:
+        def checked(*args: Any, **given: Any) -> None:
             for name in names:
                 if name in given:
                     raise ArgumentError(f"`{name}=` {why}.")
             init(*args, **given)
 
-        return checked
+        kind.__init__ = checked  # type: ignore[misc]
+        return kind
 
     return refusing
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 import copy
 import numbers
 import os
-from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -21,6 +20,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.metadata_routing import MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
+from heldout import _defaults
 from heldout._record import notes
 from heldout._sklearn import (
     CONSTRAINTS_OF_SEARCH,
@@ -50,8 +50,9 @@ from heldout.data.arrays import in_one_order
 from heldout.data.task import Task, checked_weights
 from heldout.dropping import DropRule, SearchStrategy, drop_rule_of, planned_folds
 from heldout.errors import InputError, input_error
-from heldout.estimates.block_length import Blocks
+from heldout.estimates.block_length import BlockLength, Blocks
 from heldout.estimates.question import AnyAggregate
+from heldout.estimates.types import Alternative
 from heldout.evaluate import evaluate
 from heldout.execution.collect import RaceResults
 from heldout.execution.complexity import mean_complexities
@@ -59,10 +60,12 @@ from heldout.execution.conclusion import Choose
 from heldout.execution.extras import default_configuration
 from heldout.execution.fit import Routing, make_scoring
 from heldout.execution.fold_models import DeployedModel, KeepModels
+from heldout.execution.inner_split import InnerSplit
 from heldout.execution.listeners.callbacks import SklearnCallbacks
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
 from heldout.execution.search_check import check_search
+from heldout.execution.sharing.groups import Share
 from heldout.execution.store import entropy_of_run
 from heldout.execution.table import ResultsTable, mean_over_splits
 from heldout.folds.auto import AUTO, plan_of_cv
@@ -81,31 +84,47 @@ def without_callbacks(running: RunSettings) -> RunSettings:
     return replace(running, listeners=kept)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
     """What the searches have in common: everything except how the configurations are made.
 
-    A subclass has the whole signature, as scikit-learn reads it; ``HeldOutSearchCV`` documents what all have.
+    Its fields are their parameters, from which comes the signature that scikit-learn reads; ``HeldOutSearchCV``
+    documents what all have.
     """
+
+    estimator: Any = field(kw_only=False)
+    scoring: Any = None
+    pos_label: Any = None
+    cv: Any = None
+    repeats: int = 1
+    aggregate: AnyAggregate = _defaults.AGGREGATE
+    selection: Any = _defaults.SELECTION
+    drop: Any = None
+    method: Any = _defaults.METHOD
+    n_bootstraps: int = _defaults.BOOTSTRAPS
+    confidence_level: float = _defaults.LEVEL
+    alternative: Alternative = _defaults.ALTERNATIVE
+    n_jobs: int | None = None
+    refit: Any = True
+    pre_dispatch: int | str = _defaults.PRE_DISPATCH
+    error_score: Any = np.nan
+    return_train_score: bool = False
+    keep_predictions: bool = True
+    store: Any = None
+    random_state: Any = None
+    verbose: int = 0
+    fit_timeout: float | None = None
+    share: Share = _defaults.SHARE
+    share_memory: int | None = None
+    early_stopping: InnerSplit | None = None
+    keep_models: KeepModels = _defaults.KEEP_MODELS
+    deploy: DeployedModel = _defaults.DEPLOY
+    imputation: Any = None
+    default: Any = None
+    block_length: BlockLength = None
 
     _proposer: ClassVar[str] = "list"
     """Where the configurations come from."""
-
-    estimator: Any
-    scoring: Any
-    pos_label: Any
-    cv: Any
-    repeats: int
-    aggregate: AnyAggregate
-    selection: Any
-    drop: Any
-    refit: Any
-    error_score: Any
-    keep_predictions: bool
-    keep_models: KeepModels
-    deploy: DeployedModel
-    store: Any
-    random_state: Any
-    default: Any
 
     _parameter_constraints = {  # noqa: RUF012
         **CONSTRAINTS_OF_SEARCH,
@@ -130,12 +149,6 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         "training_size_correction": ["boolean"],
         "block_length": [numbers.Integral, str, Blocks, None],
     }
-
-    @abstractmethod
-    def __init__(self, estimator: Any, **settings: Any) -> None:
-        self.estimator = estimator
-        for name, value in settings.items():
-            setattr(self, name, value)
 
     @fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from heldout import _defaults
 from heldout.configurations import DRAW, refuses
-from heldout.estimates.block_length import BlockLength
-from heldout.estimates.question import AnyAggregate
-from heldout.estimates.types import Alternative
-from heldout.execution.fold_models import DeployedModel, KeepModels
-from heldout.execution.inner_split import InnerSplit
-from heldout.execution.sharing.groups import Share
 from heldout.search.base import BaseHeldOutSearch
 
 
+@refuses("n_iter", "param_distributions", why=f"is for a random search, but this search tries a whole grid; {DRAW}")
+@dataclass(kw_only=True, eq=False, repr=False)
 class HeldOutSearchCV(BaseHeldOutSearch):
     """Exhaustive search with a bias-corrected estimate of the winner's performance.
 
@@ -178,59 +172,11 @@ class HeldOutSearchCV(BaseHeldOutSearch):
     accuracy 0.9297 [0.8996, 0.9555] (95%) by shrinkage (uncorrected 0.9315, KNeighborsClassifier (n_neighbors=9))
     """
 
+    param_grid: Any = field(default=None, kw_only=False)
+    stop_when_width: float | None = None
+    training_size_correction: bool = False
+
     _parameter_constraints = {  # noqa: RUF012
         **BaseHeldOutSearch._parameter_constraints,
         "param_grid": [dict, list, tuple, None],
     }
-
-    @refuses(
-        "n_iter", "param_distributions", why=f"is for a random search, but this search tries a whole grid; {DRAW}"
-    )
-    def __init__(
-        self,
-        estimator: Any,
-        param_grid: Any = None,
-        *,
-        scoring: Any = None,
-        pos_label: Any = None,
-        cv: Any = None,
-        repeats: int = 1,
-        aggregate: AnyAggregate = _defaults.AGGREGATE,
-        selection: Any = _defaults.SELECTION,
-        drop: Any = None,
-        method: Any = _defaults.METHOD,
-        n_bootstraps: int = _defaults.BOOTSTRAPS,
-        confidence_level: float = _defaults.LEVEL,
-        alternative: Alternative = _defaults.ALTERNATIVE,
-        n_jobs: int | None = None,
-        refit: Any = True,
-        pre_dispatch: int | str = _defaults.PRE_DISPATCH,
-        error_score: Any = np.nan,
-        return_train_score: bool = False,
-        keep_predictions: bool = True,
-        store: Any = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        fit_timeout: float | None = None,
-        share: Share = _defaults.SHARE,
-        share_memory: int | None = None,
-        early_stopping: InnerSplit | None = None,
-        keep_models: KeepModels = _defaults.KEEP_MODELS,
-        deploy: DeployedModel = _defaults.DEPLOY,
-        imputation: Any = None,
-        default: Any = None,
-        stop_when_width: float | None = None,
-        training_size_correction: bool = False,
-        block_length: BlockLength = None,
-    ) -> None:
-        super().__init__(
-            estimator, param_grid=param_grid, scoring=scoring, cv=cv, repeats=repeats, aggregate=aggregate,
-            selection=selection, drop=drop, method=method, n_bootstraps=n_bootstraps,
-            confidence_level=confidence_level, alternative=alternative, n_jobs=n_jobs, refit=refit,
-            pre_dispatch=pre_dispatch, error_score=error_score, return_train_score=return_train_score,
-            keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
-            fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
-            keep_models=keep_models, deploy=deploy, imputation=imputation, default=default,
-            stop_when_width=stop_when_width, training_size_correction=training_size_correction,
-            block_length=block_length, pos_label=pos_label,
-        )  # fmt: skip

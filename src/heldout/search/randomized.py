@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from heldout import _defaults
 from heldout._sklearn import Interval
 from heldout.configurations import refuses
-from heldout.estimates.block_length import BlockLength
-from heldout.estimates.question import AnyAggregate
-from heldout.estimates.types import Alternative
-from heldout.execution.fold_models import DeployedModel, KeepModels
-from heldout.execution.inner_split import InnerSplit
-from heldout.execution.sharing.groups import Share
 from heldout.search.base import BaseHeldOutSearch
 
 
+@refuses("space", "param_grid", why="is named `param_distributions=` here, and takes distributions or lists")
+@refuses("n_trials", why="is named `n_iter=` here")
+@dataclass(kw_only=True, eq=False, repr=False)
 class HeldOutRandomizedSearchCV(BaseHeldOutSearch):
     """Random search with a bias-corrected estimate of the winner's performance.
 
@@ -70,61 +65,14 @@ training_size_correction, block_length
     0.926 [0.8955, 0.9528] (95%)
     """
 
+    param_distributions: Any = field(default=None, kw_only=False)
+    n_iter: int | Mapping[str, int] = 10
+    stop_when_width: float | None = None
+    training_size_correction: bool = False
+
     _proposer = "random"
     _parameter_constraints = {  # noqa: RUF012
         **BaseHeldOutSearch._parameter_constraints,
         "param_distributions": [dict, list, tuple, None],
         "n_iter": [Interval(numbers.Integral, 1, None, closed="left"), dict],
     }
-
-    @refuses("space", "param_grid", why="is named `param_distributions=` here, and takes distributions or lists")
-    @refuses("n_trials", why="is named `n_iter=` here")
-    def __init__(
-        self,
-        estimator: Any,
-        param_distributions: Any = None,
-        *,
-        n_iter: int | Mapping[str, int] = 10,
-        scoring: Any = None,
-        pos_label: Any = None,
-        cv: Any = None,
-        repeats: int = 1,
-        aggregate: AnyAggregate = _defaults.AGGREGATE,
-        selection: Any = _defaults.SELECTION,
-        drop: Any = None,
-        method: Any = _defaults.METHOD,
-        n_bootstraps: int = _defaults.BOOTSTRAPS,
-        confidence_level: float = _defaults.LEVEL,
-        alternative: Alternative = _defaults.ALTERNATIVE,
-        n_jobs: int | None = None,
-        refit: Any = True,
-        pre_dispatch: int | str = _defaults.PRE_DISPATCH,
-        error_score: Any = np.nan,
-        return_train_score: bool = False,
-        keep_predictions: bool = True,
-        store: Any = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        fit_timeout: float | None = None,
-        share: Share = _defaults.SHARE,
-        share_memory: int | None = None,
-        early_stopping: InnerSplit | None = None,
-        keep_models: KeepModels = _defaults.KEEP_MODELS,
-        deploy: DeployedModel = _defaults.DEPLOY,
-        imputation: Any = None,
-        default: Any = None,
-        stop_when_width: float | None = None,
-        training_size_correction: bool = False,
-        block_length: BlockLength = None,
-    ) -> None:
-        super().__init__(
-            estimator, param_distributions=param_distributions, n_iter=n_iter, scoring=scoring, cv=cv,
-            repeats=repeats, aggregate=aggregate, selection=selection, drop=drop, method=method,
-            n_bootstraps=n_bootstraps, confidence_level=confidence_level, alternative=alternative, n_jobs=n_jobs,
-            refit=refit, pre_dispatch=pre_dispatch, error_score=error_score, return_train_score=return_train_score,
-            keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
-            fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
-            keep_models=keep_models, deploy=deploy, imputation=imputation, default=default,
-            stop_when_width=stop_when_width, training_size_correction=training_size_correction,
-            block_length=block_length, pos_label=pos_label,
-        )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any
 
@@ -12,7 +12,6 @@ import numpy as np
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from heldout import _defaults
 from heldout._sklearn import Interval, params_at, rows_at
 from heldout._streams import numpy_seed
 from heldout.arguments.search import SearchArguments
@@ -20,15 +19,9 @@ from heldout.configurations import Configurations, refuses
 from heldout.data.arrays import shortened
 from heldout.data.task import Task
 from heldout.errors import ArgumentError, InputError
-from heldout.estimates.block_length import BlockLength
-from heldout.estimates.question import AnyAggregate
-from heldout.estimates.types import Alternative
 from heldout.execution.conclusion import Choose
-from heldout.execution.fold_models import DeployedModel, KeepModels
-from heldout.execution.inner_split import InnerSplit
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
-from heldout.execution.sharing.groups import Share
 from heldout.folds.splits import Folds
 from heldout.result import Evaluation
 from heldout.search.base import BaseHeldOutSearch
@@ -36,6 +29,11 @@ from heldout.search.optuna.evaluate import StudySettings, evaluate_study
 from heldout.search.optuna.space import Space, space_of
 
 
+@refuses("param_grid", why="is named `space=` here, and takes distributions or lists")
+@refuses("n_iter", why="is named `n_trials=` here")
+@refuses("training_size_correction", why="is for a grid or a random search, whose configurations are known at once")
+@refuses("pruner", why="is no argument here; `drop='bootstrap'` prunes trials between folds")
+@dataclass(kw_only=True, eq=False, repr=False)
 class HeldOutOptunaSearchCV(BaseHeldOutSearch):
     """Search with Optuna, and a bias-corrected estimate of the winner's performance.
 
@@ -145,6 +143,21 @@ fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputatio
     0.929 [0.8994, 0.9551] (95%)
     """
 
+    space: Any = field(default=None, kw_only=False)
+    param_distributions: Any = None
+    n_trials: int | None = 100
+    timeout: float | None = None
+    sampler: Any = None
+    study: Any = None
+    batch_size: int | None = None
+    feedback: Any = "auto"
+    stop_when_useless: bool = False
+    subsample: float = 1.0
+    callbacks: Any = None
+    catch: Any = ()
+    enable_pruning: bool = False
+    max_iter: int = 1000
+
     _proposer = "optuna"
     _parameter_constraints = {  # noqa: RUF012
         **BaseHeldOutSearch._parameter_constraints,
@@ -158,74 +171,6 @@ fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputatio
         "max_iter": [Interval(numbers.Integral, 1, None, closed="left")],
         "batch_size": [Interval(numbers.Integral, 1, None, closed="left"), None],
     }
-
-    @refuses("param_grid", why="is named `space=` here, and takes distributions or lists")
-    @refuses("n_iter", why="is named `n_trials=` here")
-    @refuses(
-        "training_size_correction", why="is for a grid or a random search, whose configurations are known at once"
-    )
-    @refuses("pruner", why="is no argument here; `drop='bootstrap'` prunes trials between folds")
-    def __init__(
-        self,
-        estimator: Any,
-        space: Any = None,
-        *,
-        param_distributions: Any = None,
-        n_trials: int | None = 100,
-        timeout: float | None = None,
-        sampler: Any = None,
-        study: Any = None,
-        batch_size: int | None = None,
-        feedback: Any = "auto",
-        stop_when_useless: bool = False,
-        subsample: float = 1.0,
-        callbacks: Any = None,
-        catch: Any = (),
-        enable_pruning: bool = False,
-        max_iter: int = 1000,
-        scoring: Any = None,
-        pos_label: Any = None,
-        cv: Any = None,
-        repeats: int = 1,
-        aggregate: AnyAggregate = _defaults.AGGREGATE,
-        selection: Any = _defaults.SELECTION,
-        drop: Any = None,
-        method: Any = _defaults.METHOD,
-        n_bootstraps: int = _defaults.BOOTSTRAPS,
-        confidence_level: float = _defaults.LEVEL,
-        alternative: Alternative = _defaults.ALTERNATIVE,
-        n_jobs: int | None = None,
-        refit: Any = True,
-        pre_dispatch: int | str = _defaults.PRE_DISPATCH,
-        error_score: Any = np.nan,
-        return_train_score: bool = False,
-        keep_predictions: bool = True,
-        store: Any = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        fit_timeout: float | None = None,
-        share: Share = _defaults.SHARE,
-        share_memory: int | None = None,
-        early_stopping: InnerSplit | None = None,
-        keep_models: KeepModels = _defaults.KEEP_MODELS,
-        deploy: DeployedModel = _defaults.DEPLOY,
-        imputation: Any = None,
-        default: Any = None,
-        block_length: BlockLength = None,
-    ) -> None:
-        super().__init__(
-            estimator, space=space, param_distributions=param_distributions,
-            n_trials=n_trials, timeout=timeout, sampler=sampler, study=study, batch_size=batch_size,
-            feedback=feedback, stop_when_useless=stop_when_useless, subsample=subsample, callbacks=callbacks,
-            catch=catch, enable_pruning=enable_pruning, max_iter=max_iter, scoring=scoring, cv=cv,
-            repeats=repeats, aggregate=aggregate, selection=selection, drop=drop, method=method,
-            n_bootstraps=n_bootstraps, confidence_level=confidence_level, alternative=alternative, n_jobs=n_jobs,
-            refit=refit, pre_dispatch=pre_dispatch, error_score=error_score,
-            return_train_score=return_train_score, keep_predictions=keep_predictions, store=store,
-            random_state=random_state, verbose=verbose, fit_timeout=fit_timeout, share=share,
-            share_memory=share_memory, early_stopping=early_stopping, keep_models=keep_models, deploy=deploy,
-            imputation=imputation, default=default, block_length=block_length, pos_label=pos_label,
-        )  # fmt: skip
 
     def _configurations(self, arguments: SearchArguments, entropy: int) -> Configurations:
         return Configurations(())  # each is proposed when its turn comes
