@@ -11,7 +11,7 @@ each table and rule: means over the draws, with their standard errors.
 ``--space grid`` and ``--space random`` search support vector machines and nearest neighbours in place of a preset,
 by a grid and at random; ``halving`` among the rules is scikit-learn's successive halving of the same
 configurations, whose fits are counted in fits on all rows. ``--csv FILE`` keeps every draw; ``python
-benchmarks/dropping.py --summary FILE`` prints the table of docs/methods/dropping.md from it.
+benchmarks/dropping.py --summary FILE`` prints the table of papers/pages/dropping.md from it.
 """
 
 from __future__ import annotations

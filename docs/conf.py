@@ -1,4 +1,4 @@
-"""How Sphinx makes the site. ``.ci/site`` builds it; docs/decisions/0039-site.md says why it is made this way."""
+"""How Sphinx makes the site. ``.ci/site`` builds it; notes/decisions/0039-site.md says why it is made this way."""
 
 from __future__ import annotations
 

@@ -45,7 +45,9 @@ def test_the_index_names_each_page() -> None:
 
 
 def test_names_of_inner_modules_that_the_pages_import_are_listed() -> None:
-    pages = "\n".join(page.read_text(encoding="utf-8") for page in (FOLDER.parent / "extend").glob("*.md"))
+    pages = "\n".join(
+        page.read_text(encoding="utf-8") for page in (FOLDER.parents[1] / "notes" / "extend").glob("*.md")
+    )
     imports = re.findall(r"^from (heldout\.[\w.]+) import (?:\(([^)]*)\)|(.*))$", pages, re.MULTILINE)
     names = [(module, (many or some).split(",")) for module, many, some in imports]
     imported = {(module, name.strip()) for module, several in names for name in several if name.strip()}

@@ -10,10 +10,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/*.md")]
+PAGES = [
+    *ROOT.glob("*.md"),
+    *(page for folder in ("docs", "notes", "papers") for page in ROOT.glob(f"{folder}/**/*.md")),
+    *ROOT.glob("benchmarks/*.md"),
+]
 MADE_BY_COMMANDS = re.compile(r"(DIR|demo)\b|(methods|card)\.md$|.*\.(parquet|csv|npz|none)$|[A-Z]+\.\w+$")
 """Files that are not in the repository: output of commands."""
-CODE_ON = ["docs/extend/architecture.md", "docs/decisions/*.md", "CONTRIBUTING.md"]
+CODE_ON = ["notes/architecture.md", "notes/decisions/*.md", "CONTRIBUTING.md"]
 """Pages about the code, whose identifiers must exist in it."""
 OF_OTHERS = {"_fit_and_score", "CoxPHFitter"}
 """Identifiers of other packages."""

@@ -15,9 +15,9 @@ ROOT = Path(__file__).parents[1]
 DRAWS = ROOT / "papers" / "evidence" / "dropping.csv"
 
 
-@pytest.mark.parametrize("page", ["methods/dropping.md", "methods/safer-halving.md"])
+@pytest.mark.parametrize("page", ["dropping.md", "safer-halving.md"])
 def test_the_page_shows_the_kept_draws(page: str) -> None:
-    said = (ROOT / "docs" / page).read_text()
+    said = (ROOT / "papers" / "pages" / page).read_text()
     shown = said.split("<!-- dropping table -->\n")[1].split("<!-- end of dropping table -->")[0]
     assert shown.strip() == "\n".join(summary_lines(DRAWS))
 

@@ -1,4 +1,4 @@
-"""docs/extend: the example of each page runs, its messages are real, and its table lists the whole Protocol."""
+"""notes/extend: the example of each page runs, its messages are real, and its table lists the whole Protocol."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 ROOT = next(parent for parent in Path(__file__).parents if (parent / "pyproject.toml").exists())
-FOLDER, SOURCE = ROOT / "docs" / "extend", ROOT / "src" / "heldout"
+FOLDER, SOURCE = ROOT / "notes" / "extend", ROOT / "src" / "heldout"
 if not FOLDER.is_dir():
     pytest.skip("the documentation is not here", allow_module_level=True)
 
@@ -72,7 +72,8 @@ PAGES = sorted({*(page for each in DOCUMENTED for page in each.pages), "imputer"
 
 @cache
 def text_of(page: str) -> str:
-    return (FOLDER / f"{page}.md").read_text(encoding="utf-8")
+    folder = FOLDER.parent if page == "internal" else FOLDER
+    return (folder / f"{page}.md").read_text(encoding="utf-8")
 
 
 class Example(NamedTuple):

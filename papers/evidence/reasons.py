@@ -39,8 +39,8 @@ from heldout_papers.timing.claims import SIMILAR as SIMILAR_EXPONENTS
 from heldout_papers.timing.study import VARIED
 
 HERE = Path(__file__).parent
-FROM_PAGE = "../../papers/evidence"
-"""The way from docs/evidence/claims.md to the runs."""
+FROM_PAGE = "../evidence"
+"""The way from papers/pages/claims.md to the runs."""
 listed = runpy.run_path(str(HERE / "write_intervals.py"))["listed"]
 
 Reasons = Mapping[str, str]

@@ -1,4 +1,4 @@
-"""Write docs/evidence/claims.md: the claims of each article beside the results of the runs in this folder.
+"""Write papers/pages/claims.md: the claims of each article beside the results of the runs in this folder.
 
 ``python papers/evidence/write.py`` reads only the Parquet files in this folder. A test compares the page with its
 output, so no figure on it is typed by hand.
@@ -31,7 +31,7 @@ from heldout_papers.timing import TimingStudy
 from heldout_papers.timing.claims import CODE_TITLES, timing_claims
 
 HERE = Path(__file__).parent
-PAGE = HERE.parents[1] / "docs" / "evidence" / "claims.md"
+PAGE = HERE.parent / "pages" / "claims.md"
 _reasons = runpy.run_path(str(HERE / "reasons.py"))
 FROM_PAGE: str = _reasons["FROM_PAGE"]
 REASONS: Mapping[str, Mapping[str, str]] = {

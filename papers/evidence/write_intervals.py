@@ -25,13 +25,15 @@ from heldout_papers.corrections.advice_evidence import PLACE, cell_files, kept_c
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-DOCS = ROOT / "docs"
+DOCS, RECORDS = ROOT / "docs", ROOT / "papers" / "pages"
+FROM_DOCS = "../papers/pages"
+"""The way from a page of docs to the records."""
 PAGES = (
     DOCS / "choose.md",
-    DOCS / "methods" / "estimates.md",
-    DOCS / "methods" / "intervals.md",
+    RECORDS / "estimates.md",
+    RECORDS / "intervals.md",
     DOCS / "guide" / "advice.md",
-    DOCS / "decisions" / "0018-which-method.md",
+    ROOT / "notes" / "decisions" / "0018-which-method.md",
 )
 MARKED = re.compile(r"(<!-- figures: ([\w-]+) -->\n).*?(\n?<!-- end of figures -->)", flags=re.DOTALL)
 LEAST_ROWS = 40
@@ -214,7 +216,7 @@ def six_lines() -> str:
         (
             "only the scores of folds, ten of them or more",
             '`ho.estimate_from_scores(..., method="bbc_f")`',
-            f"{span(ten, 2)} with [10 folds](../methods/intervals.md#only-fold-scores){five}",
+            f"{span(ten, 2)} with [10 folds](intervals.md#only-fold-scores){five}",
             wide(scores) if five else "",
         ),
         (
@@ -227,8 +229,7 @@ def six_lines() -> str:
         (
             "a reader who requires nested cross-validation, or the published correction",
             "`ho.nested_cv(search, X, y)`, or `ho.estimate(..., method=ho.estimates.BBC(control=False))`",
-            f"nested {nested_table()} at [a level of 90 %](../methods/nested.md); "
-            f"published: {covers_by_family(published)}",
+            f"nested {nested_table()} at [a level of 90 %](nested.md); published: {covers_by_family(published)}",
             "1",
         ),
     ]
@@ -267,9 +268,10 @@ def choice_of_method() -> str:
     uncorrected = cells("cv", part="tables", kind=SEVERAL, metric=SHARES)["bias"].mean()
     note = (
         f"Real searches of several configurations on {listed(sizes('tables'))} rows "
-        "([corrections](evidence/study-corrections.md)): mean bias of accuracy and ROC AUC, and mean coverage of "
-        "95 % intervals with the lowest and the highest cell. Positive bias flatters; of the uncorrected score it "
-        f"is {signed(uncorrected)}. Nested cross-validation is of a run of its own ([nested](methods/nested.md))."
+        f"([corrections]({FROM_DOCS}/study-corrections.md)): mean bias of accuracy and ROC AUC, and mean coverage "
+        "of 95 % intervals with the lowest and the highest cell. Positive bias flatters; of the uncorrected score "
+        f"it is {signed(uncorrected)}. Nested cross-validation is of a run of its own "
+        f"([nested]({FROM_DOCS}/nested.md))."
     )
     head = (
         "method",
@@ -466,7 +468,7 @@ def with_k_fold_fits() -> str:
     """The lowest and the highest coverage with ridge regressions."""
     ((_, rows),) = [
         (key, rows)
-        for key, rows in markdown_tables(DOCS / "methods" / "interval_tables_kfold.md").items()
+        for key, rows in markdown_tables(RECORDS / "interval_tables_kfold.md").items()
         if key.startswith("The lowest and the highest coverage")
     ]
     return table(rows[0], [row for row in rows[1:] if row[0] in NAMES])
@@ -483,7 +485,7 @@ def with_fold_scores() -> str:
 def fold_score_coverages() -> dict[tuple[str, str, str], list[float]]:
     """By K, candidates and N."""
     found: dict[tuple[str, str, str], list[float]] = {}
-    for key, rows in markdown_tables(DOCS / "methods" / "interval_tables_kfold.md").items():
+    for key, rows in markdown_tables(RECORDS / "interval_tables_kfold.md").items():
         for row in rows[1:]:
             for column, cell in zip(rows[0][1:], row[1:], strict=True):
                 size = re.fullmatch(r"N=(\d+), K=(\d+)", column)
@@ -548,7 +550,7 @@ def width_within_folds() -> str:
 def with_independent_rows() -> str:
     """The lowest and the highest coverage of all settings of independent rows, for each number of rows."""
     found: dict[tuple[str, str, str], list[float]] = {}
-    for key, rows in markdown_tables(DOCS / "methods" / "interval_tables.md").items():
+    for key, rows in markdown_tables(RECORDS / "interval_tables.md").items():
         size = re.search(r"N = (\d+), (two|one)-sided", key)
         if size is None or "10% positive" in key:
             continue
@@ -573,7 +575,7 @@ def calibrated_and_percentiles() -> str:
         "squared error, 1 - P ~ Be(9, 6)": "squared error",
     }
     found: dict[tuple[str, str], dict[str, str]] = {}
-    for key, rows in markdown_tables(DOCS / "methods" / "interval_tables.md").items():
+    for key, rows in markdown_tables(RECORDS / "interval_tables.md").items():
         size = re.search(r"^(.*); N = (\d+), two-sided", key)
         if size is None or size[1] not in kinds:
             continue
@@ -597,7 +599,7 @@ def nested_table() -> str:
     """The coverages of two intervals of nested cross-validation."""
     ((_, rows),) = [
         (key, rows)
-        for key, rows in markdown_tables(DOCS / "methods" / "nested.md").items()
+        for key, rows in markdown_tables(RECORDS / "nested.md").items()
         if rows[0][0] == "rows, repeats, simulations"
     ]
     columns = [n for n, name in enumerate(rows[0]) if name.startswith(("Nadeau-Bengio", "Bates-Hastie"))]

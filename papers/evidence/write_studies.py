@@ -24,11 +24,11 @@ from heldout_papers.flat_vs_nested.means import AccuracyMeans
 from heldout_papers.flat_vs_nested.page import comparison_tables
 
 HERE = Path(__file__).parent
-DOCS = HERE.parents[1] / "docs"
+FOLDER = HERE.parent / "pages"
 PAGES = (
-    DOCS / "understand" / "adaptive-searches.md",
-    DOCS / "evidence" / "study-search.md",
-    DOCS / "evidence" / "study-flat-vs-nested.md",
+    FOLDER / "adaptive-searches.md",
+    FOLDER / "study-search.md",
+    FOLDER / "study-flat-vs-nested.md",
 )
 intervals = runpy.run_path(str(HERE / "write_intervals.py"))
 MARKED, listed, share, signed, table = (

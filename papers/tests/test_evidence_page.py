@@ -1,4 +1,4 @@
-"""docs/evidence/claims.md says what the runs that are kept give, and every run that is kept is said."""
+"""papers/pages/claims.md says what the runs that are kept give, and every run that is kept is said."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-PAGES = Path(__file__).parents[2] / "docs" / "evidence"
+PAGES = Path(__file__).parents[1] / "pages"
 EVIDENCE = Path(__file__).parents[1] / "evidence"
 
 pytestmark = pytest.mark.pages
@@ -85,7 +85,7 @@ def test_the_pages_of_studies_have_what_the_kept_runs_give() -> None:
 
 def test_the_summary_is_what_the_runs_give() -> None:
     summary = runpy.run_path(str(EVIDENCE / "write_summary.py"))
-    text = (PAGES / "summary.md").read_text(encoding="utf-8")
+    text = summary["PAGE"].read_text(encoding="utf-8")
 
     assert text == summary["page"]()
     assert set(re.findall(r"\]\(pictures/(.*?)\)", text)) == {

@@ -13,11 +13,14 @@ from heldout.estimates import optimism
 from heldout_papers.corrections.advice_evidence import cell_files
 
 ROOT = Path(__file__).parents[2]
-DOCS = ROOT / "docs"
+DOCS, RECORDS = ROOT / "docs", ROOT / "papers" / "pages"
 EVIDENCE = ROOT / "papers" / "evidence"
 PRINTED = {"interval_tables.md", "interval_tables_kfold.md", "control_table.md", "claims.md"}
 """Pages that scripts print whole."""
-PAGES = [ROOT / "README.md", *(page for page in sorted(DOCS.rglob("*.md")) if page.name not in PRINTED)]
+PAGES = [
+    ROOT / "README.md",
+    *(page for folder in (DOCS, RECORDS) for page in sorted(folder.rglob("*.md")) if page.name not in PRINTED),
+]
 COVERAGE = re.compile(r"\bcover(s|ed|age|ages|ing)?\b", flags=re.IGNORECASE)
 NUMBER = re.compile(r"(?<![\w.])(1\.00?0?|0?\.\d{2,3}|\d{1,2}(\.\d)? ?%|100 ?%)(?![\w%])")
 SOURCE = re.compile(
@@ -72,7 +75,7 @@ def test_no_coverage_is_stated_without_its_run(page: Path) -> None:
 
 
 def test_the_constants_of_the_interval_are_those_of_the_code() -> None:
-    text = (DOCS / "methods" / "intervals.md").read_text(encoding="utf-8")
+    text = (RECORDS / "intervals.md").read_text(encoding="utf-8")
 
     assert f"({optimism.DEPENDENCE:g} · σ)²" in text
     assert f"{optimism.OF_HALVES:g} for two folds" in text
@@ -80,7 +83,7 @@ def test_the_constants_of_the_interval_are_those_of_the_code() -> None:
 
 
 def test_every_run_is_listed_with_its_command() -> None:
-    listed = (DOCS / "evidence" / "README.md").read_text(encoding="utf-8")
+    listed = (RECORDS / "README.md").read_text(encoding="utf-8")
 
     assert all(f"`{path.name}`" in listed for path in cell_files(EVIDENCE))
 

@@ -25,7 +25,7 @@ import heldout as ho
 from heldout.cli.group import heldout
 from heldout.execution.store import SQLiteStore
 
-PAGE = Path(__file__).parents[2] / "docs" / "evidence" / "seeds.md"
+PAGE = Path(__file__).parents[1] / "pages" / "seeds.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 HEAD = ("in the document", "in Python", "on the command line", "page", "note")
 LEAST_ROWS = {"Tsamardinos": 40, "Paraschakis": 25, "Wainer": 20, "Klamer": 12, "Lecture": 12}

@@ -16,7 +16,11 @@ ROOT = Path(__file__).parents[2]
 
 def lines_of_pages() -> list[tuple[str, str]]:
     """The command lines of the documentation, each with the name of its page."""
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    pages = [
+        ROOT / "README.md",
+        *sorted((ROOT / "docs").rglob("*.md")),
+        *sorted((ROOT / "papers/pages").glob("*.md")),
+    ]
     lines = (
         (page.name, re.sub(r"\s*(#.*|[|&>] .*)$", "", line.replace("\\\n", " ")))
         for page in pages

@@ -1,4 +1,4 @@
-"""docs/methods/estimates.md says of each method what the code says."""
+"""papers/pages/estimates.md says of each method what the code says."""
 
 import re
 import unicodedata
@@ -10,7 +10,7 @@ from heldout.estimates import METHODS
 from heldout.references import PACKAGE, REFERENCES
 
 ROOT = next(parent for parent in Path(__file__).parents if (parent / "pyproject.toml").exists())
-PAGE = (ROOT / "docs" / "methods" / "estimates.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "papers" / "pages" / "estimates.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^### `(\w+)`\n(.*?)(?=^##|\Z)", PAGE, flags=re.MULTILINE | re.DOTALL))
 ROWS = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", PAGE, flags=re.MULTILINE))
 

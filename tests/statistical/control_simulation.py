@@ -5,7 +5,7 @@ scores on a sample estimates what each of them is worth, in the aggregate that i
 best of them, less that mean, is its bias, with the sign that makes a positive one flattering. It is given in
 standard deviations of one configuration's score over samples.
 
-Run as a script it prints the table of docs/methods/control_table.md:
+Run as a script it prints the table of papers/pages/control_table.md:
 
     python tests/statistical/control_simulation.py [REPETITIONS]
 """

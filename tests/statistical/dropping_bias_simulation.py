@@ -10,7 +10,7 @@ protocol is its estimate less the true accuracy of its winner:
                 forced out where they left;
     complete    ... on a complete matrix, so that nothing is forced.
 
-    python tests/statistical/dropping_bias_simulation.py        prints the table of docs/methods/dropping.md
+    python tests/statistical/dropping_bias_simulation.py        prints the table of papers/pages/dropping.md
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A configuration with true accuracy P gets row i right where z_ij < Φ⁻¹(P); z
 between configurations, as rows that are hard for one model are hard for others. 500 rows are met in ten folds of
 50, and the best by the accuracy on all rows wins. A rule is asked after every fold but the last.
 
-As a script it prints the tables of docs/methods/dropping.md:
+As a script it prints the tables of papers/pages/dropping.md:
 
     python tests/statistical/dropping_simulation.py [races [races of the variants]]
 """

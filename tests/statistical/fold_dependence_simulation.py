@@ -1,6 +1,6 @@
 """What intervals cover where rows are predicted by real K-fold fits, which share training rows.
 
-``fold_dependence_tables.py`` writes docs/methods/interval_tables_kfold.md from it.
+``fold_dependence_tables.py`` writes papers/pages/interval_tables_kfold.md from it.
 
 Rows have standard normal columns and a latent z = Xβ + e with a fixed β (``BETA``) and standard normal e. The
 target is the sign of z (accuracy and AUC) or z itself (squared error). A configuration is a ridge regression of one
@@ -223,7 +223,7 @@ def _answers(
 
 
 def grid() -> Iterator[KFoldSetting]:
-    """The settings of docs/methods/interval_tables_kfold.md."""
+    """The settings of papers/pages/interval_tables_kfold.md."""
     for kind, configurations, rows, folds in product(METRICS, (1, 10), (40, 100, 300), (5, 10)):
         yield KFoldSetting(kind, rows, folds, configurations)
     for kind in METRICS:

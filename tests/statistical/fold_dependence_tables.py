@@ -1,6 +1,6 @@
-"""The tables of docs/methods/interval_tables_kfold.md.
+"""The tables of papers/pages/interval_tables_kfold.md.
 
-    python tests/statistical/fold_dependence_tables.py --results kfold.json > docs/methods/interval_tables_kfold.md
+    python tests/statistical/fold_dependence_tables.py --results kfold.json > papers/pages/interval_tables_kfold.md
 
 Settings whose coverages stand in the file of results already are not simulated again.
 """

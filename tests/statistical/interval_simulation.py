@@ -1,6 +1,6 @@
 """What every interval covers, and how wide it is, where the truth is known.
 
-``interval_tables.py`` prints the tables of docs/methods/interval_tables.md from it.
+``interval_tables.py`` prints the tables of papers/pages/interval_tables.md from it.
 
 C configurations have true performances drawn once a repetition; their held-out predictions of N rows have exactly
 these performances. Each method is asked for its interval, and the truth that it should cover is that of the
@@ -250,7 +250,7 @@ def note(tally: Tally, estimate: ho.Estimate, truth: Floats) -> None:
 
 
 def grid() -> Iterator[Setting]:
-    """The settings of docs/methods/interval_tables.md."""
+    """The settings of papers/pages/interval_tables.md."""
     shapes = list(product((40, 100, 500), (10, 300), (0.0, 0.7)))
     for kind, beta in (("auc", (24, 6)), ("accuracy", (9, 6)), ("squared error", (9, 6))):
         for rows, configurations, correlation in shapes:

@@ -1,7 +1,7 @@
-"""The tables of docs/methods/interval_tables.md.
+"""The tables of papers/pages/interval_tables.md.
 
     python tests/statistical/interval_tables.py --repetitions 400 --results results.json \
-        > docs/methods/interval_tables.md
+        > papers/pages/interval_tables.md
 
 Settings whose summaries stand in the file of results already are not simulated again, so that a run can be
 interrupted, and tables can be set anew.

@@ -6,7 +6,7 @@ normal probabilities.
 
     python tests/statistical/learning_curve_simulation.py --repetitions 200
 
-prints the table of docs/methods/learning-curves.md.
+prints the table of papers/pages/learning-curves.md.
 """
 
 from __future__ import annotations

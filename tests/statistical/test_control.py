@@ -1,4 +1,4 @@
-"""Does bbc leave one configuration alone, and correct the best of 20 equal ones enough (docs/methods/control.md)?
+"""Does bbc leave one configuration alone, and correct the best of 20 equal ones enough (papers/pages/control.md)?
 
 A metric passes where the bias of bbc is at most ``MARGIN`` standard deviations of one configuration's score, as far
 as chance can tell: a true bias at the margin fails a comparison once in 1000, one of 0 less often. Seeds are fixed.

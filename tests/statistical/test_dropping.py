@@ -1,5 +1,5 @@
 """How often rules drop the best, what that costs and what it saves: a short version of the table of
-docs/methods/dropping.md.
+papers/pages/dropping.md.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from heldout.data.checks import call_text
 from heldout.dropping import Bootstrap, HoeffdingRace
 
 RACES, RACES_OF_VARIANTS = 200, 60
-DOCS = Path(__file__).parents[2] / "docs" / "methods" / "dropping.md"
+DOCS = Path(__file__).parents[2] / "papers" / "pages" / "dropping.md"
 
 
 def dropped_of_two(rule, n: int, draw) -> int:

@@ -1,6 +1,6 @@
 """Dropping makes bbc a little optimistic beside bbc without it; repeating the dropping takes that back.
 
-The table of docs/methods/dropping.md is this simulation with 300 repetitions. Differences are between protocols on
+The table of papers/pages/dropping.md is this simulation with 300 repetitions. Differences are between protocols on
 the same matrices, so that their standard errors are small. Every bound is four standard errors and the allowance
 beside it: a test that holds fails by chance in less than 1 of 10 000 seeds.
 """

@@ -1,4 +1,4 @@
-"""Coverage where real K-fold fits predict the rows (docs/methods/interval_tables_kfold.md)."""
+"""Coverage where real K-fold fits predict the rows (papers/pages/interval_tables_kfold.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do intervals cover the true performance of what was selected as often as they say? (docs/methods/intervals.md)
+"""Do intervals cover the true performance of what was selected as often as they say? (papers/pages/intervals.md)
 
 An interval of 95 % passes where it misses no more often than one of exactly 95 % would: the number of misses in n
 repetitions is compared with the 1 - 10^-4 quantile of the binomial distribution (n, .05), so that a nominal
@@ -146,7 +146,7 @@ def test_intervals_that_replay_the_choice_cover(setting):
 
 @pytest.mark.slow
 def test_limits_of_the_calibrated_interval():
-    """docs/methods/intervals.md warns: 40 squared errors of one configuration are too skewed for these."""
+    """papers/pages/intervals.md warns: 40 squared errors of one configuration are too skewed for these."""
     found = summaries(Setting("squared error", 40, 1), 1000, [BBC, CALIBRATED], alternatives=("greater",))
     assert_falls_short(found[CALIBRATED, "greater"])
     assert found[BBC, "greater"].coverage < 0.95

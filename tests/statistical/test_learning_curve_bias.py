@@ -1,6 +1,6 @@
 """What wmc, wmcs and ipl leave of the optimism of choosing, where the truth is known exactly.
 
-docs/methods/learning-curves.md has the table of 200 repetitions. Every bound is four standard errors and the
+papers/pages/learning-curves.md has the table of 200 repetitions. Every bound is four standard errors and the
 allowance beside it: a test that holds fails by chance in less than 1 of 10 000 seeds.
 """
 

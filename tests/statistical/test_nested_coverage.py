@@ -116,7 +116,7 @@ def coverage(n: int, p: int, n_folds: int, repeats: int, times: int, level: floa
 
 @pytest.mark.slow
 def test_both_intervals_cover_where_independent_rows_do_not() -> None:
-    """90 % intervals, 400 repetitions; docs/methods/nested.md has the figures.
+    """90 % intervals, 400 repetitions; papers/pages/nested.md has the figures.
 
     Seen: .915 of Nadeau and Bengio from one draw of the folds, .858 from eight (scores of several draws are no
     more independent, and its degrees of freedom take them so), .935 of Bates, Hastie and Tibshirani, .78 of rows

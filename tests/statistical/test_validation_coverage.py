@@ -1,7 +1,7 @@
 """How often the intervals of a validated score hold how its model does on new rows: 95 % is asked for.
 
 Logistic regression (``validation_simulation``) on 100 rows. Both kinds of interval are known to hold less than they
-say (docs/methods/validation.md says why): about 90 % with the three columns that have an effect, and
+say (papers/pages/validation.md says why): about 90 % with the three columns that have an effect, and
 about 70 % with ten, 5 rows of the rarer class to each, where the apparent one holds next to nothing. That they hold
 no less is tested: a share is refused where so few would happen with a probability of 1e-4 (exact binomial), three
 metrics a test.

@@ -145,7 +145,7 @@ def widths(shares: np.ndarray, n: int, methods: Any, repetitions: int = 50) -> d
 
 
 def print_figures() -> None:
-    """The figures of docs/methods/estimates.md: run this module as a script (two minutes)."""
+    """The figures of papers/pages/estimates.md: run this module as a script (two minutes)."""
     methods = ("wald_cv", *PAYING)
     cases = {".7": np.array([0.7]), "20 x .7": np.full(20, 0.7), ".9 and 19 x .6": np.r_[0.9, np.full(19, 0.6)]}
     for name, shares in cases.items():

@@ -1,4 +1,4 @@
-"""What ``training_size_correction`` is worth: the table of docs/methods/training-size.md, by real fits.
+"""What ``training_size_correction`` is worth: the table of papers/pages/training-size.md, by real fits.
 
     python tests/statistical/training_size_simulation.py [draws]
 

@@ -12,7 +12,7 @@ N rows does on 20 000 new ones; its bias is the mean of that.
     python tests/statistical/validation_simulation.py bias REPETITIONS BOOTSTRAPS
     python tests/statistical/validation_simulation.py coverage N COLUMNS REPETITIONS BOOTSTRAPS INNER
 
-print the tables of docs/methods/validation.md.
+print the tables of papers/pages/validation.md.
 """
 
 from __future__ import annotations

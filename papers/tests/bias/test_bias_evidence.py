@@ -41,7 +41,7 @@ def test_the_study_makes_it(metric: str) -> None:
 
 @pytest.mark.parametrize("metric", FILES)
 def test_the_page_s_table_is_of_it(metric: str) -> None:
-    page = (ROOT / "docs" / "evidence" / "study-bias.md").read_text(encoding="utf-8")
+    page = (ROOT / "papers" / "pages" / "study-bias.md").read_text(encoding="utf-8")
     table = page.split(f"### {metric}")[1].split("###")[0]
     lines = re.findall(r"^\| (\d+) \| (.*) \|$", table, flags=re.MULTILINE)
     rows = [row for row in kept(metric).rows() if row["beta"] == "9,6"]

@@ -16,7 +16,7 @@ from heldout_papers import corrections
 from heldout_papers.corrections.summary import rows_of_cell
 
 Command = Callable[..., Any]
-PAGE = Path(__file__).parents[3] / "docs" / "evidence" / "study-corrections.md"
+PAGE = Path(__file__).parents[2] / "pages" / "study-corrections.md"
 FEW = {"repetitions": 12, "n_bootstraps": 40, "n_jobs": 1}
 
 pytestmark = pytest.mark.pages

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 Command = Callable[..., Any]
-PAGE = Path(__file__).parents[3] / "docs" / "evidence" / "study-bias.md"
+PAGE = Path(__file__).parents[2] / "pages" / "study-bias.md"
 EVIDENCE = Path(__file__).parents[2] / "evidence"
 
 

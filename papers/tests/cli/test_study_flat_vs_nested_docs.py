@@ -12,7 +12,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 Command = Callable[..., Any]
-PAGE = Path(__file__).parents[3] / "docs" / "evidence" / "study-flat-vs-nested.md"
+PAGE = Path(__file__).parents[2] / "pages" / "study-flat-vs-nested.md"
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ import pytest
 from heldout_papers import IntervalStudy, intervals
 
 Command = Callable[..., Any]
-PAGE = Path(__file__).parents[3] / "docs" / "evidence" / "study-intervals.md"
+PAGE = Path(__file__).parents[2] / "pages" / "study-intervals.md"
 EVIDENCE = Path(__file__).parents[2] / "evidence"
 SMALL = [
     "study", "intervals", "--rows", "50", "--configurations", "20", "--prevalence", "0.1,0.4", "--beta", "24,6",

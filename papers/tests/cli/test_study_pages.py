@@ -22,7 +22,7 @@ no_docs = pytest.mark.pages
 
 
 def commands_and_python(page: str) -> tuple[list[list[str]], str]:
-    text = (EVIDENCE.parents[1] / "docs" / "evidence" / page).read_text(encoding="utf-8")
+    text = (EVIDENCE.parent / "pages" / page).read_text(encoding="utf-8")
     (block,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
     return [shlex.split(line) for line in re.findall(r"^    \$ heldout (.*)$", text, flags=re.MULTILINE)], block
 

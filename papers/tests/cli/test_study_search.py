@@ -21,7 +21,7 @@ from heldout_papers.cli.search import OPTIONS, search_arguments
 from heldout_papers.spaces.tsamardinos2018 import tsamardinos2018
 
 Command = Callable[..., Any]
-PAGE = Path(__file__).parents[3] / "docs" / "evidence" / "study-search.md"
+PAGE = Path(__file__).parents[2] / "pages" / "study-search.md"
 OF_TASK = {"regression": "numbers", "survival": "times"}
 SMALL = [
     "--rows", "20", "--subsamples", "1", "--trees", "2", "--configurations", "3", "--folds", "4", "--repeats", "2",

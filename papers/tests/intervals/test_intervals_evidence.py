@@ -48,7 +48,7 @@ def test_the_study_makes_it(name: str) -> None:
 
 
 def test_the_page_s_tables_are_of_it() -> None:
-    page = (ROOT / "docs" / "evidence" / "study-intervals.md").read_text(encoding="utf-8")
+    page = (ROOT / "papers" / "pages" / "study-intervals.md").read_text(encoding="utf-8")
     for table in intervals_page(kept("intervals")).tables[:3]:
         for row in (table.head, *table.rows):
             line = f"| {' | '.join(row)} |".replace("*", "\\*").replace("(-", "(−")
@@ -57,7 +57,7 @@ def test_the_page_s_tables_are_of_it() -> None:
 
 @pytest.mark.parametrize("name", ["intervals-multiclass", "intervals-regression"])
 def test_the_tables_of_other_tasks_are_of_it(name: str) -> None:
-    page = (ROOT / "docs" / "evidence" / "study-intervals.md").read_text(encoding="utf-8")
+    page = (ROOT / "papers" / "pages" / "study-intervals.md").read_text(encoding="utf-8")
     for row in intervals_page(kept(name)).tables[0].rows:
         assert f"| {' | '.join(row)} |".replace("*", "\\*").replace("(-", "(−") in page
 

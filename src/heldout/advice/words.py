@@ -13,7 +13,7 @@ from heldout.execution.listeners.words import duration
 ANSWER = {
     "use": "For {case.have}, use {case.method}. Its interval is {case.interval}.",
     "adaptive": "Corrections replay the choice among configurations, but not how the search proposed them, so "
-    "part of the optimism remains (docs/methods/estimates.md). If you cannot repeat the search, use shrinkage "
+    "part of the optimism remains (papers/pages/estimates.md). If you cannot repeat the search, use shrinkage "
     "with adaptive=True and report its flag.",
     "figures": "In {figures.where} its {level:.0%} interval covers {figures.coverage:.3f} ± "
     "{figures.coverage_error:.3f}, and its bias is {figures.bias:signed} ± {figures.bias_error:small}; a positive "
@@ -26,7 +26,7 @@ ANSWER = {
 """Which method to use, and what it gave in the test bed."""
 ANSWER_DOUBTS = {
     "few folds": "A bootstrap of {few_folds:fold} covers less than its level, which needs {fewest} folds "
-    "(docs/methods/intervals.md).",
+    "(papers/pages/intervals.md).",
     "like": "The test bed has no {metric}; the figures are those of {like}, the metric most like it.",
     "far": "You have {far:row}, and the nearest cell of the test bed has {figures.rows}.",
     "remedy": "In that cell the interval covers {figures.coverage:.3f}, less than its level: take it as a lower "

@@ -35,7 +35,7 @@ class Bootstrap(Racing):
 
     It fits every metric and any dependence between the configurations, whose rows are drawn together. It is a
     heuristic: each configuration is compared with the leader alone, as if the leader had not been chosen on these
-    rows, and again at every barrier. docs/methods/dropping.md shows how often the best is lost.
+    rows, and again at every barrier. papers/pages/dropping.md shows how often the best is lost.
 
     **Two other comparisons** of which the article speaks (at the end of section 5):
 

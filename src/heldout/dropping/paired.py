@@ -42,7 +42,7 @@ class Paired(Racing):
     There is no test, and none is dropped (statistic and ``folds_needed`` NaN), on fewer than 3 folds, where all
     differences are equal (s = 0: identical configurations, or a variance that these folds do not show), and
     where a repeat has one split (K = 1), for which 1/(K-1) is undefined. Folds where either score is not a finite
-    number are left out of the pair. The level α is for one test of one pair; docs/methods/dropping.md shows the
+    number are left out of the pair. The level α is for one test of one pair; papers/pages/dropping.md shows the
     effect of many tests.
 
     **All pairs, and a sequence of tests.** The article tests every configuration against every other, and drops the

@@ -8,7 +8,7 @@ subtracted.
 The control's configurations are those that any bootstrap chose, and the winner: they compete, so their scores are
 alike. Each counts the same. The winner alone would not do where there are several: it was chosen for its luck on
 all rows, so that few rows change its score otherwise than that of a configuration without luck
-(docs/methods/control.md).
+(papers/pages/control.md).
 """
 
 from __future__ import annotations

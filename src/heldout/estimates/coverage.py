@@ -1,7 +1,7 @@
 """What methods gave where the truth is known: a line per cell of the test bed and method.
 
 The file is installed with the library. ``python -m heldout_papers.corrections.advice_evidence`` writes it from kept
-runs of that study (docs/evidence/study-corrections.md).
+runs of that study (papers/pages/study-corrections.md).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Percentiles of a bootstrap of the *drawn* rows are an interval of the score. Scores of the rows that were *not*
 drawn spread wider than the score itself: they are means of about .368 N of the N rows, without replacement, so that
 their variance is about (e - 1) / N in units of a row's, against 1 / N. ``Calibration`` takes that back; where it
-comes from and what it covers in simulations is in docs/methods/intervals.md.
+comes from and what it covers in simulations is in papers/pages/intervals.md.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ EXACT_UNITS = 500
 NO_WIDTH = 1e-9
 """Ends that differ by less of their size are the same but for rounding."""
 SHARE_OF_OPTIMISM = 1 / 3
-"""The most of a measured optimism that can be the pessimism of BBC itself (docs/methods/intervals.md)."""
+"""The most of a measured optimism that can be the pessimism of BBC itself (papers/pages/intervals.md)."""
 
 
 def order_statistic(sorted_values: NDArray[np.float64], p: float) -> float:

@@ -12,7 +12,7 @@ bounds of that many different candidates (Šidák 1967). Candidates with the sam
 If a few rows are wrong, bootstraps show some spread, but too little. The interval then reaches at least as far as
 the binomial bound (labels), or the score bound with Hanley and McNeil's variance (areas). This bound is not
 corrected for the selection, because bootstraps with spread repeat the selection. Simulations:
-docs/methods/intervals.md.
+papers/pages/intervals.md.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ Result = TypeVar("Result")
 
 DEPENDENCE, OF_HALVES = 1.2, 1.4
 """Standard errors of K-fold predictions over those of independent rows, at any number of rows; the second with two
-folds, whose models share no training row (docs/methods/intervals.md)."""
+folds, whose models share no training row (papers/pages/intervals.md)."""
 FEWEST = 2
 """Bootstraps in which noise shows."""
 MOST_RATIO = 2.0

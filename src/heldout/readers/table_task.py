@@ -45,7 +45,7 @@ DEFAULT_METRICS: Mapping[TaskKind, str] = {
     TaskKind.REGRESSION: "r2",
     TaskKind.SURVIVAL: "concordance_index",
 }
-"""Scorer names by task, for the reasons in docs/decisions/0006-command-line.md."""
+"""Scorer names by task, for the reasons in notes/decisions/0006-command-line.md."""
 
 
 @dataclass(frozen=True, eq=False)

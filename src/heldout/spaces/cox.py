@@ -2,7 +2,7 @@
 
 The hazard of a row is the baseline hazard times exp(x'b). The coefficients b maximise the partial likelihood: at
 each event, the probability that it happens to this row among those at risk (Cox 1972). For the reasons to have our
-own see ``docs/decisions/0011-cox-regression.md``.
+own see ``notes/decisions/0011-cox-regression.md``.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ class CorrectionsStudy(StudyResult):
         ]
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row a cell and method; its columns are described in docs/evidence/study-corrections.md."""
+        """A row a cell and method; its columns are described in papers/pages/study-corrections.md."""
         return self._rows
 
     def repetition_rows(self) -> Iterator[dict[str, Any]]:

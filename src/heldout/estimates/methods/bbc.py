@@ -67,7 +67,7 @@ class BBC(Method):
     The estimate is of models trained on as many rows as a fold's training part, chosen from about .632 N distinct
     rows, and so is somewhat pessimistic. The B scores are no sampling distribution of the value: for means over
     rows they spread about 1.31 times as wide, so that the interval covers more often than it says. The calibrated
-    interval takes that back (docs/methods/intervals.md).
+    interval takes that back (papers/pages/intervals.md).
 
     Attributes
     ----------

@@ -71,7 +71,7 @@ class Shrinkage(Method):
     1.2 for rows that the models of several folds predicted, or folds that are not known (1.4 for two folds, 1 for a
     hold-out), and .35 of the optimism as a standard error of its own. Towards worse truths it reaches farther, as
     Wilson's does, because scores vary more there. It is widened where rows are all alike, or nearly (flags
-    ``no_spread``, ``little_spread``). What it covers is in docs/methods/intervals.md.
+    ``no_spread``, ``little_spread``). What it covers is in papers/pages/intervals.md.
 
     Attributes
     ----------

@@ -339,7 +339,7 @@ def learning_curve(
     It needs a metric whose best possible value is known, and at least three training sizes. It has no interval:
     subsamples of the same rows show how subsamples differ, not how other rows would. And it corrects little of the
     optimism of the choice: the errors at other sizes come from the same rows and contain most of the winner's luck
-    (a flag says so; docs/methods/learning-curves.md has figures). Use it to see the gain from more rows, and
+    (a flag says so; papers/pages/learning-curves.md has figures). Use it to see the gain from more rows, and
     another method for the performance of the winner. On few rows the curve is unstable; a poor fit is flagged.
 
     Parameters

@@ -65,7 +65,7 @@ def bootstrap_search(
     the rows that b drew, the configuration with the best score on them is selected, and its model of sample b is
     scored on the rows that b left out. So the rows that score selected nothing, and no model saw them. But they
     trained models that took part in the selection, as with ``method="bbc"``: if models memorise rows, some optimism
-    remains, which a flag reports (docs/methods/protocols.md has figures).
+    remains, which a flag reports (papers/pages/protocols.md has figures).
 
     The models of samples have seen about 63 % of the rows, so both values are pessimistic for a model trained on
     all rows, and the percentiles of scores on about 37 % of the rows are wider than the uncertainty of the value.

@@ -31,7 +31,7 @@ class CrossFitting:
 
     It takes K (K - 1) t + K fits more, t the trials of each sampler. In simulations on noise with t of 14 the mean
     bias of the estimate is about .01 or less, where ``bbc`` after the same search has .10. Elsewhere the estimate
-    is pessimistic by what more trials gain: docs/understand/adaptive-searches.md has the figures.
+    is pessimistic by what more trials gain: papers/pages/adaptive-searches.md has the figures.
 
     Parameters
     ----------
