@@ -28,6 +28,7 @@ COMMANDS = {
     "estimate": "heldout.cli.estimate",
     "validate": "heldout.cli.validate",
     "advise": "heldout.cli.advise",
+    "predict": "heldout.cli.predict",
     "report": "heldout.cli.report",
     "status": "heldout.cli.status",
     "open": "heldout.cli.open",
@@ -208,6 +209,7 @@ def heldout(debug: bool) -> None:
     heldout estimate predictions.csv --target truth --fold fold
     heldout validate data.csv --target outcome --model logistic
     heldout advise data.csv --target outcome
+    heldout predict results new.csv
     heldout open results
     heldout study bias --quick                  (with heldout-papers)
     """

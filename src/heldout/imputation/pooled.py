@@ -91,6 +91,14 @@ class PooledModel(BaseEstimator):  # type: ignore[misc]
                 raise InputError("a pooled model takes classifiers only, or none; got both.")
             self.classes_ = reduce(_known_to_both, (np.asarray(member.classes_) for member in members))
 
+    @property
+    def feature_names_in_(self) -> Any:
+        return self.members[0].feature_names_in_
+
+    @property
+    def n_features_in_(self) -> int:
+        return int(self.members[0].n_features_in_)
+
     def __sklearn_is_fitted__(self) -> bool:
         return True
 

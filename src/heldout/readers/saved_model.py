@@ -239,21 +239,31 @@ def names_a_cache(model: Any) -> bool:
 
     This examines the loaded model rather than the file, since two nodes of a file may share one value.
     """
+    return any(
+        _is_memory(name) and not isinstance(value, int | float | None)
+        for part in parts_of(model)
+        for name, value in _named(part).items()
+    )
+
+
+def parts_of(model: Any) -> Iterator[Any]:
+    """A model and everything in it, each once: attributes, and elements of containers."""
     done, left = set(), [model]
     while left:
         part = left.pop()
         if id(part) in done:
             continue
         done.add(id(part))
-        named = part if isinstance(part, dict) else getattr(part, "__dict__", {})
-        if any(_is_memory(name) and not isinstance(value, int | float | None) for name, value in named.items()):
-            return True
-        left += named.values()
+        yield part
+        left += _named(part).values()
         if isinstance(part, list | tuple | set):
             left += part
         elif isinstance(part, np.ndarray) and part.dtype == object:
             left += part.ravel().tolist()
-    return False
+
+
+def _named(part: Any) -> Any:
+    return part if isinstance(part, dict) else getattr(part, "__dict__", {})
 
 
 def _is_memory(name: Any) -> bool:

@@ -1,0 +1,106 @@
+"""``heldout predict``: what a saved model predicts for the rows of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from heldout.cli.console import Console
+from heldout.cli.options import (
+    OPTIONS,
+    RUNNING,
+    SectionedCommand,
+    argument,
+    json_option,
+    option,
+    options_by_argument,
+    parameters,
+    quiet_option,
+)
+from heldout.cli.runs import run_context
+from heldout.errors import InputError
+
+KINDS = (".csv", ".parquet")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictOptions:
+    """The options of ``heldout predict``."""
+
+    model: str = argument("MODEL")
+    data: str = argument()
+    out: str = option("The file to write, which ends in .csv or .parquet.", "predicted.csv", metavar="FILE")
+    overwrite: bool = option("Replace the file if it is there.", False)
+    trust: tuple[str, ...] = option(
+        "The full name of a type in MODEL that you have reviewed and trust; repeatable.", (), metavar="TYPE"
+    )
+    as_json: bool = json_option()
+    quiet: bool = quiet_option()
+
+
+@click.command(
+    cls=SectionedCommand,
+    titles={OPTIONS: OPTIONS, RUNNING: RUNNING},
+    name="predict",
+    short_help="Predict the rows of a table by a saved model.",
+    params=parameters(PredictOptions),
+)
+@click.pass_context
+def command(ctx: click.Context, /, **values: Any) -> None:
+    """Predict the rows of DATA by MODEL: a .skops file, or the folder in which heldout tune or validate wrote one.
+
+    DATA is a CSV or Parquet file with the columns that the model was fitted on; it needs no target. The file that
+    is written has the other columns of DATA, such as identifiers, then `prediction`, and the probability of each
+    class.
+    """
+    options = PredictOptions(**values)
+    console = Console(options.as_json, options.quiet, options_by_argument(ctx.command))
+    out = _file_to_write(options)
+    with run_context(console):
+        from heldout._text import counted
+        from heldout.cli.files import OutputFolder
+        from heldout.readers.new_rows import rows_for_model, table_of_predictions
+        from heldout.readers.saved_model import load_model
+        from heldout.readers.tables import read_table
+
+        model = load_model(_model_file(options.model), options.trust)
+        rows = rows_for_model(model, read_table(options.data))
+        for note in rows.notes:
+            console.note(note)
+        found = table_of_predictions(model, rows)
+        folder = OutputFolder(out.parent)
+        folder.check_writable()
+        folder.write(out.name, lambda path: _write(found, path, out.suffix))
+        console.lines([f"{out}: {counted(len(found), 'row')}, with {', '.join(_new_columns(found, rows))}."])
+    console.document({"file": str(out), "n_rows": len(found), "columns": _new_columns(found, rows)})
+    console.check_all_was_printed(f"the predictions are in {out}")
+
+
+def _new_columns(found: Any, rows: Any) -> list[str]:
+    return list(found.columns[rows.others.shape[1] :])
+
+
+def _model_file(name: str) -> Path:
+    from heldout.cli.files import path_named
+
+    path = path_named(name, "MODEL")
+    return path / "model.skops" if path.is_dir() else path
+
+
+def _file_to_write(options: PredictOptions) -> Path:
+    """The file to write; refused before the work if it is there, or of another kind."""
+    from heldout.cli.files import path_named
+
+    out = path_named(options.out, "--out")
+    if out.suffix not in KINDS:
+        raise InputError(f"--out {out} must end in {' or '.join(KINDS)}.")
+    if out.exists() and not options.overwrite:
+        raise InputError(f"{out} is there already; replace it with --overwrite, or name another file with --out.")
+    return out
+
+
+def _write(found: Any, path: Path, suffix: str) -> None:
+    found.to_csv(path, index=False) if suffix == ".csv" else found.to_parquet(path, index=False)

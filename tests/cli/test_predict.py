@@ -1,0 +1,154 @@
+"""``heldout predict``: a saved model on the rows of a new table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+import heldout as ho
+
+Command = Callable[..., Any]
+N = 40
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "patient": [f"p{number}" for number in range(N)],
+            "age": rng.integers(20, 80, N),
+            "grade": rng.choice(["1", "2", "unknown"], N),
+            "weight": np.where(rng.random(N) < 0.1, np.nan, rng.normal(70, 10, N).round(1)),
+        }
+    )
+
+
+@pytest.fixture
+def model(frame: pd.DataFrame, tmp_path: Path) -> Path:
+    """Of a classifier on numbers with gaps, and on codes that are text in one row."""
+    X = frame[["age", "grade", "weight"]]
+    fitted = make_pipeline(ho.spaces.default_preprocessing(X), LogisticRegression())
+    fitted.fit(X, np.where(frame["age"] > 50, "ill", "well"))
+    ho.save_model(fitted, tmp_path / "model.skops")
+    return tmp_path / "model.skops"
+
+
+def written(frame: pd.DataFrame, path: Path) -> Path:
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_it_writes_what_the_model_predicts_beside_the_other_columns(
+    command: Command, frame: pd.DataFrame, model: Path, tmp_path: Path
+) -> None:
+    data = written(frame[["weight", "patient", "grade", "age"]], tmp_path / "new.csv")
+    ended = command("predict", model, data, "--out", tmp_path / "found.csv")
+    assert (ended.code, ended.err) == (0, ""), ended
+    assert ended.out.endswith("found.csv: 40 rows, with prediction, probability ill, probability well.\n")
+    found = pd.read_csv(tmp_path / "found.csv")
+    fitted, X = ho.load_model(model), frame[["age", "grade", "weight"]]
+    assert list(found.columns) == ["patient", "prediction", "probability ill", "probability well"]
+    assert found["prediction"].tolist() == fitted.predict(X).tolist()
+    np.testing.assert_allclose(found["probability well"], fitted.predict_proba(X)[:, 1], rtol=1e-12)
+
+
+def test_codes_that_look_like_numbers_stay_categories(
+    command: Command, frame: pd.DataFrame, model: Path, tmp_path: Path
+) -> None:
+    """Without the row "unknown" the column reads as numbers, and with a gap as numbers with a point."""
+    codes = frame[frame["grade"] != "unknown"].reset_index(drop=True)
+    gap = codes.astype({"grade": object}).copy()
+    gap.loc[0, "grade"] = None
+    for number, rows in enumerate((codes, gap)):
+        out = tmp_path / f"{number}.parquet"
+        ended = command("predict", model, written(rows, tmp_path / "new.csv"), "--out", out)
+        assert (ended.code, ended.err) == (0, ""), ended
+        expected = ho.load_model(model).predict_proba(rows[["age", "grade", "weight"]])[:, 0]
+        np.testing.assert_allclose(pd.read_parquet(out)["probability ill"], expected, rtol=1e-12)
+
+
+def test_unknown_categories_are_said(command: Command, frame: pd.DataFrame, model: Path, tmp_path: Path) -> None:
+    frame.loc[3, "grade"] = "3"
+    ended = command("predict", model, written(frame, tmp_path / "new.csv"), "--out", tmp_path / "found.csv")
+    assert ended.code == 0
+    assert "'grade' holds values that the model was not fitted on ('3')" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda one: one.drop(columns="age"), "lacks 1 column that the model was fitted on: 'age'"),
+        (
+            lambda one: one.assign(age=[*one["age"].astype(str)[:2], "fifty", *one["age"].astype(str)[3:]]),
+            "column 'age' of new.csv holds 'fifty' in row 3, and the model was fitted on numbers",
+        ),
+    ],
+)
+def test_columns_of_another_kind_are_refused(
+    command: Command, frame: pd.DataFrame, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[pd.DataFrame], pd.DataFrame], sentence: str,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    written(change(frame), tmp_path / "new.csv")
+    ended = command("predict", model, "new.csv")
+    assert ended.code == 2 and sentence in ended.last
+    assert not (tmp_path / "predicted.csv").exists()
+
+
+def test_a_file_is_replaced_only_when_asked(
+    command: Command, frame: pd.DataFrame, model: Path, tmp_path: Path
+) -> None:
+    data, out = written(frame, tmp_path / "new.csv"), tmp_path / "found.csv"
+    out.write_text("mine")
+    ended = command("predict", model, data, "--out", out)
+    assert ended.code == 2 and "is there already; replace it with --overwrite" in ended.last
+    assert out.read_text() == "mine"
+    assert command("predict", model, data, "--out", out, "--overwrite", "--quiet").code == 0
+    assert len(pd.read_csv(out)) == N
+
+
+def test_other_kinds_of_file_and_model_are_refused(
+    command: Command, frame: pd.DataFrame, model: Path, tmp_path: Path
+) -> None:
+    data = written(frame, tmp_path / "new.csv")
+    ended = command("predict", model, data, "--out", tmp_path / "found.txt")
+    assert ended.code == 2 and "must end in .csv or .parquet" in ended.last
+    ended = command("predict", tmp_path / "none.skops", data, "--out", tmp_path / "found.csv")
+    assert ended.code == 2 and "none.skops could not be read (no such file or directory)" in ended.last
+
+
+def test_a_model_without_names_takes_all_columns(command: Command, tmp_path: Path) -> None:
+    """And a name that is taken gets a number; the folder of a model stands for the model."""
+    rows = np.arange(12.0).reshape(6, 2)
+    ho.save_model(LinearRegression().fit(rows, rows.sum(axis=1)), tmp_path / "model.skops")
+    data = written(pd.DataFrame(rows, columns=["a", "b"]), tmp_path / "new.csv")
+    ended = command("predict", tmp_path, data, "--out", tmp_path / "found.csv", "--json")
+    assert ended.code == 0 and '"n_rows": 6' in ended.out
+    assert pd.read_csv(tmp_path / "found.csv")["prediction"].tolist() == pytest.approx(rows.sum(axis=1))
+    ended = command("predict", tmp_path, written(pd.DataFrame({"a": [1.0]}), data), "--out", tmp_path / "b.csv")
+    assert ended.code == 2 and "the model was fitted on 2 columns without names" in ended.last
+
+
+def test_a_model_pooled_over_imputations_knows_its_columns(
+    command: Command, frame: pd.DataFrame, tmp_path: Path
+) -> None:
+    """It has no values for gaps in new rows, and the refusal says so in short."""
+    frame["ill"] = np.where(frame["age"] > 50, "ill", "well")
+    data, folder = written(frame.drop(columns=["patient", "grade"]), tmp_path / "data.csv"), tmp_path / "run"
+    options = ("--model", "logistic", "--imputations", "2", "--bootstraps", "2", "--n-jobs", "1", "--quiet")
+    ended = command("validate", data, "--target", "ill", "--out", folder, *options)
+    assert ended.code == 0, ended
+    complete = written(frame.dropna(), tmp_path / "new.csv")
+    assert command("predict", folder, complete, "--out", tmp_path / "found.csv").code == 0
+    assert len(pd.read_csv(tmp_path / "found.csv")) == len(frame.dropna())
+    ended = command("predict", folder, data, "--out", tmp_path / "gaps.csv")
+    assert ended.code == 2 and "the model cannot predict these rows (ValueError: Input X contains NaN" in ended.last
+    assert len(ended.last) < 400
