@@ -35,7 +35,7 @@ from heldout.configurations import (
     source_of,
 )
 from heldout.errors import InputError
-from heldout.metrics.to_scorer import scorer
+from heldout.metrics.named import scorer
 from heldout.protocols import Imputation, k_folds
 from heldout.protocols.validation.arguments import no_scores
 
@@ -162,13 +162,13 @@ def with_default(X: Any, factor: float = 2.0) -> Any:
         (no_scores, {"heldout.protocols.validation.asked.no_scores"}),
         (
             scorer("spearman"),
-            {"heldout.metrics.metric_function.MetricFunction", "heldout.metrics.rank_correlation.Spearman"},
+            {"heldout.metrics.from_scorer.MetricFunction", "heldout.metrics.rank_correlation.Spearman"},
         ),
         (
             scorer("concordance_index"),
             {
                 "heldout.metrics.survival_scorer.SurvivalScorer",
-                "heldout.metrics.metric_function.MetricFunction",
+                "heldout.metrics.from_scorer.MetricFunction",
                 "heldout.metrics.survival.ConcordanceIndex",
             },
         ),

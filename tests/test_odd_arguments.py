@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 import heldout as ho
 from heldout._record import json_safe
 from heldout.configurations import canonical_form
-from heldout.data.limits import effective_threads
+from heldout.data.checks import effective_threads
 from heldout.execution.executors.from_joblib import JoblibExecutor
 
 X, Y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2

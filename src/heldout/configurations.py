@@ -25,8 +25,8 @@ from scipy.stats.distributions import rv_frozen
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.model_selection import ParameterGrid
 
-from heldout.data.arrays import shortened
-from heldout.data.limits import MOST_CONFIGURATIONS, refuse_more_than
+from heldout.data.checks import MOST_CONFIGURATIONS, refuse_more_than
+from heldout.data.task import shortened
 from heldout.errors import ArgumentError, InputError, input_error, plain_values, text_of
 
 DRAW = "ho.HeldOutRandomizedSearchCV draws n_iter configurations from distributions"
@@ -377,7 +377,7 @@ NAMES_IN_RUN_FILES = {
     "heldout.folds.plans": "heldout.fold_plans",
     "heldout.protocols.validation.arguments": "heldout.protocols.validation.asked",
     "heldout.metrics.regression.Spearman": "heldout.metrics.rank_correlation.Spearman",
-    "heldout.metrics.to_scorer.SurvivalScorer": "heldout.metrics.survival_scorer.SurvivalScorer",
+    "heldout.metrics.named.SurvivalScorer": "heldout.metrics.survival_scorer.SurvivalScorer",
     "heldout.search.grid": "heldout.search",
     "heldout.selection.base.Best": "heldout.selection.best.Best",
 }

@@ -14,12 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._record import Shown
-from heldout.data.arrays import shortened
-from heldout.data.task import Truth
+from heldout.data.task import Truth, shortened
 from heldout.errors import InputError
 from heldout.flags import Flag
-from heldout.metrics.base import Metric, Response
-from heldout.metrics.parameters import at_times_of
+from heldout.metrics.base import Metric, Response, at_times_of
 
 UNPREDICTED_LABEL = -1
 

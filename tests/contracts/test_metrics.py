@@ -22,11 +22,9 @@ from numpy.typing import NDArray
 from sklearn.utils.fixes import parse_version
 
 from heldout.data.task import TaskKind, Truth, truth_of
-from heldout.metrics.base import Fused, Metric, Needs, Response, Statistic, fitted
-from heldout.metrics.by_kind import ByKind
+from heldout.metrics.base import ByKind, Fused, Metric, Needs, Response, Statistic, at_times_of, fitted
 from heldout.metrics.named import DECLARED
-from heldout.metrics.parameters import at_times_of
-from heldout.metrics.survival_brier import BrierAt, IntegratedBrier, RocAucAt
+from heldout.metrics.survival import BrierAt, IntegratedBrier, RocAucAt
 
 N, C, L = 40, 4, 7
 COMPARED = 3

@@ -24,16 +24,13 @@ import heldout as ho
 from heldout.data.task import TaskKind, Truth, truth_of
 from heldout.errors import HeldoutWarning, InputError
 from heldout.metrics.aggregate import aggregate_score
-from heldout.metrics.agreement import CohenKappa
-from heldout.metrics.base import Metric, Needs, Response, is_undefined, needed_codes
-from heldout.metrics.classification import Accuracy, Brier, FScore, LogLoss
+from heldout.metrics.base import Metric, Needs, Response, Signed, is_undefined, needed_codes
+from heldout.metrics.classification import Accuracy, Brier, CohenKappa, FScore, LogLoss
 from heldout.metrics.custom import CustomMetric
 from heldout.metrics.from_scorer import metric_from_scorer
 from heldout.metrics.named import check_fits
-from heldout.metrics.operating_points import PartialRocAuc
-from heldout.metrics.ranking import AveragePrecision, RocAuc
+from heldout.metrics.ranking import AveragePrecision, PartialRocAuc, RocAuc
 from heldout.metrics.regression import R2, PinballLoss
-from heldout.metrics.signed import Signed
 
 N = 60
 RNG = np.random.default_rng(0)

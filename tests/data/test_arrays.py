@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from heldout._text import counted
-from heldout.data.arrays import array_of, column_of, distinct, missing, numbers_of
+from heldout.data.task import array_of, column_of, distinct, missing, numbers_of
 from heldout.errors import InputError
 
 

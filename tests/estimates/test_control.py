@@ -12,7 +12,7 @@ from sklearn.linear_model import Ridge
 import heldout as ho
 from heldout.estimates import BBC
 from heldout.estimates.bootstrap import control_from
-from heldout.selection.choice import Choice
+from heldout.selection.base import Choice
 
 RNG = np.random.default_rng(0)
 N = 80

@@ -21,7 +21,7 @@ from heldout.estimates import MABT, ClopperPearson, DeLong, HanleyMcNeil, Tiltin
 from heldout.estimates.methods.two_part.parts import SecondPart, Tails, split
 from heldout.estimates.question import Settings
 from heldout.metrics import metric_named
-from heldout.metrics.signed import Reading, Share
+from heldout.metrics.ranking import Reading, Share
 
 SEED = 20260502
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heldout.kernels import reference, reference_calibration, reference_curves
+from heldout.kernels import reference, reference_curves
 
 ONCE = np.ones((1, 4), dtype=np.uint8)
 
@@ -20,7 +20,7 @@ def curves(kernels: ModuleType) -> ModuleType:
 
 @pytest.fixture
 def calibration(kernels: ModuleType) -> ModuleType:
-    return reference_calibration if kernels is reference else kernels
+    return reference_curves if kernels is reference else kernels
 
 
 Y = np.array([0, 0, 1, 1], dtype=bool)
@@ -196,6 +196,6 @@ def test_a_halved_step_must_rise_as_its_half(calibration: ModuleType) -> None:
 
 def test_the_exponential_of_the_fits_is_exact_to_two_units() -> None:
     t = -np.concatenate([np.linspace(0, 50, 4001), [0.0, 1e-300, 36.04, 699.0]])
-    error = np.abs(reference_calibration.exp_of_nonpositive(t) - np.exp(t)) / np.spacing(np.exp(t))
+    error = np.abs(reference_curves.exp_of_nonpositive(t) - np.exp(t)) / np.spacing(np.exp(t))
     assert error.max() <= 2
-    assert reference_calibration.exp_of_nonpositive(np.array([-1e6]))[0] < 1e-300
+    assert reference_curves.exp_of_nonpositive(np.array([-1e6]))[0] < 1e-300

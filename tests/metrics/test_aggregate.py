@@ -14,7 +14,7 @@ import pytest
 from heldout.data.task import Truth, truth_of
 from heldout.errors import InputError
 from heldout.metrics.aggregate import AggregateScore, aggregate_score, best_columns
-from heldout.metrics.base import PROBED_ROWS, Metric, Needs, Response, needed_codes, positive_of
+from heldout.metrics.base import PROBED_ROWS, Metric, Needs, Response, Signed, needed_codes, positive_of
 from heldout.metrics.classification import (
     Accuracy,
     BalancedAccuracy,
@@ -29,7 +29,6 @@ from heldout.metrics.custom import custom
 from heldout.metrics.named import metric_named
 from heldout.metrics.ranking import AveragePrecision, RocAuc
 from heldout.metrics.regression import R2, MeanSquaredError
-from heldout.metrics.signed import Signed
 from heldout.selection.base import NONE_CHOSEN
 
 RNG = np.random.default_rng(0)

@@ -11,7 +11,7 @@ from sklearn.dummy import DummyRegressor
 import heldout as ho
 from heldout.errors import InputError
 from heldout.metrics import Bounded, MeanAbsoluteError, MeanSquaredError, PinballLoss, metric_named
-from heldout.metrics.signed import Signed
+from heldout.metrics.base import Signed
 
 RNG = np.random.default_rng(0)
 Y = RNG.uniform(0, 1, 200)

@@ -9,8 +9,7 @@ import pytest
 
 from heldout.data.task import truth_of
 from heldout.metrics import metric_named
-from heldout.metrics.aggregate import AggregateScore, aggregate_score
-from heldout.metrics.by_row import RowAggregate, fold_score
+from heldout.metrics.aggregate import AggregateScore, RowAggregate, aggregate_score, fold_score
 
 N, C = 23, 4
 RNG = np.random.default_rng(3)

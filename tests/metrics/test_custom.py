@@ -16,10 +16,9 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from heldout.data.task import TaskKind, truth_of
 from heldout.errors import InputError
-from heldout.metrics.base import Metric, Needs, Response
+from heldout.metrics.base import Metric, Needs, Response, Signed
 from heldout.metrics.classification import LogLoss
 from heldout.metrics.custom import CustomMetric, custom
-from heldout.metrics.signed import Signed
 
 COUNTS = np.array([[1, 1, 1, 1], [2, 0, 1, 1], [0, 0, 0, 0]], dtype=np.uint8)
 

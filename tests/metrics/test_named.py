@@ -9,13 +9,11 @@ from sklearn.metrics import accuracy_score, get_scorer, get_scorer_names, make_s
 import heldout.metrics as metrics
 from heldout.data.task import truth_of
 from heldout.errors import InputError
-from heldout.metrics.agreement import CohenKappa
-from heldout.metrics.base import Metric
-from heldout.metrics.classification import Accuracy, Brier, FScore
+from heldout.metrics.base import Metric, Signed
+from heldout.metrics.classification import Accuracy, Brier, CohenKappa, FScore
 from heldout.metrics.named import _SHORT, DECLARED, METRICS, all_names, check_fits, metric_named
-from heldout.metrics.operating_points import PartialRocAuc, SensitivityAtSpecificity
+from heldout.metrics.ranking import PartialRocAuc, SensitivityAtSpecificity
 from heldout.metrics.regression import PinballLoss
-from heldout.metrics.signed import Signed
 
 
 def test_the_public_names() -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from heldout.data.task import truth_of
 from heldout.errors import InputError
-from heldout.kernels.reference_lowess import Lowess
+from heldout.kernels.reference_curves import Lowess
 from heldout.metrics import E90, ECI, ICI, Emax
 from heldout.metrics.base import Metric, Needs
-from heldout.metrics.smooth_calibration import _Kept
+from heldout.metrics.calibration import _Kept
 
 ALL = [Emax, ICI, E90, ECI]
 
@@ -82,7 +82,7 @@ def test_metrics_of_one_curve_compute_it_once(monkeypatch: pytest.MonkeyPatch) -
 
     together = [metric().statistic(truth, given).all(counts) for metric in ALL]
     assert len(curves) == 10  # 5 weightings of 2 columns, and not for each of the metrics
-    monkeypatch.setattr("heldout.metrics.smooth_calibration.KEPT", _Kept(3))  # too few to be of use
+    monkeypatch.setattr("heldout.metrics.calibration.KEPT", _Kept(3))  # too few to be of use
     for metric, values in zip(ALL, together, strict=True):
         alone = metric().statistic(truth, given).all(counts)
         np.testing.assert_array_equal(alone, values)

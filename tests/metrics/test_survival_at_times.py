@@ -11,8 +11,7 @@ import heldout as ho
 from heldout.data.task import truth_of
 from heldout.errors import InputError
 from heldout.metrics import BrierAt, IntegratedBrier, RocAucAt, check_fits, metric_named
-from heldout.metrics.base import fitted
-from heldout.metrics.parameters import times_of
+from heldout.metrics.base import fitted, times_of
 from heldout.metrics.survival import Censoring, observed_by
 
 TIMES = (2.0, 4.0, 6.0)

@@ -11,8 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 from heldout.errors import InputError, UnusablePredictionError
 from heldout.metrics import ConcordanceIndex, IntegratedBrier
-from heldout.metrics.parameters import at_times_of, times_of
-from heldout.metrics.signed import Signed
+from heldout.metrics.base import Signed, at_times_of, times_of
 from heldout.metrics.survival_model import gives_survival, risks, survival
 
 KNOWN = np.array([1.0, 2.0, 4.0])

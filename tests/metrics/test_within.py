@@ -13,11 +13,10 @@ from scipy.special import expit
 from heldout.data.task import Truth, truth_of
 from heldout.errors import InputError
 from heldout.metrics import metric_named
-from heldout.metrics.aggregate import aggregate_score
+from heldout.metrics.aggregate import aggregate_score, within_score
+from heldout.metrics.base import Signed, is_pair_based
 from heldout.metrics.ranking import RocAuc, RocAucOneVsOne, RocAucOneVsRest
-from heldout.metrics.signed import Signed
 from heldout.metrics.survival import ConcordanceUno
-from heldout.metrics.within import is_pair_based, within_score
 
 N, C, R, K = 48, 5, 2, 6
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from twins import compiled_kernels
 
-from heldout.kernels import reference, reference_calibration, reference_curves
+from heldout.kernels import reference, reference_curves
 from heldout.selection.draws import map_blocks
 
 compiled = compiled_kernels()
@@ -27,8 +27,8 @@ KINDS = {
     "SensitivityWithin": reference_curves,
     "AreaWithin": reference_curves,
     "RankCorrelations": reference,
-    "BinnedGaps": reference_calibration,
-    "LogisticFits": reference_calibration,
+    "BinnedGaps": reference_curves,
+    "LogisticFits": reference_curves,
 }
 
 

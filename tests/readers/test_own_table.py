@@ -13,8 +13,7 @@ import pytest
 from heldout.data.task import Task, checked_weights, truth_of
 from heldout.errors import InputError
 from heldout.metrics import metric_named
-from heldout.metrics.base import Response
-from heldout.metrics.parameters import times_of
+from heldout.metrics.base import Response, times_of
 from heldout.predictions import HeldOutPredictions
 from heldout.readers.own_metadata import ColumnRoles, roles_of_json
 from heldout.readers.own_table import predictions_from_own_table, table_of_predictions

@@ -11,7 +11,7 @@ from heldout.data.task import truth_of
 from heldout.metrics import metric_named
 from heldout.metrics.aggregate import aggregate_score
 from heldout.selection import Choice, GreedyEnsemble, TopK
-from heldout.selection.choice import joined, of_weights
+from heldout.selection.base import joined, of_weights
 from heldout.selection.ensembles import Averages, weigh
 
 NAN = np.nan

@@ -25,10 +25,9 @@ import heldout as ho
 from heldout.data.task import TaskKind
 from heldout.estimates import BBC
 from heldout.estimates.inputs import read_inputs
-from heldout.metrics.base import Metric
+from heldout.metrics.base import Metric, is_pair_based
 from heldout.metrics.named import DECLARED
-from heldout.metrics.survival_brier import BrierAt, IntegratedBrier, RocAucAt
-from heldout.metrics.within import is_pair_based
+from heldout.metrics.survival import BrierAt, IntegratedBrier, RocAucAt
 
 N, K, C = 100, 10, 20
 TIMES = (0.7, 1.0)

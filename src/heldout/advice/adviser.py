@@ -15,8 +15,7 @@ from heldout.advice.problem import SearchProblem, estimator_and_grid, problem_of
 from heldout.advice.recommendation import Recommendation, recommendation
 from heldout.advice.words import CONCLUSIONS, DOUBTS, between, said
 from heldout.arguments.search import SearchArguments
-from heldout.data.checks import check_seconds
-from heldout.data.limits import check_jobs
+from heldout.data.checks import check_jobs, check_seconds
 from heldout.data.task import TaskKind
 
 SMALL = 100

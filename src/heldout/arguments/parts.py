@@ -23,7 +23,6 @@ from sklearn.utils.validation import column_or_1d, has_fit_parameter
 from heldout import _defaults
 from heldout._sklearn import BaseSearchCV, gathered_scorers, n_rows_of, scorers_of_search
 from heldout._streams import numpy_seed
-from heldout.data.arrays import has_fields
 from heldout.data.equal_rows import COPIES, row_numbers
 from heldout.data.task import (
     Task,
@@ -31,6 +30,7 @@ from heldout.data.task import (
     Truth,
     checked_groups,
     checked_weights,
+    has_fields,
     has_two_columns,
     survival_target,
     target_column,
@@ -46,8 +46,8 @@ from heldout.execution.store import store_of
 from heldout.folds.plans import FoldPlan, KFolds, seeded
 from heldout.folds.splits import Folds, make_folds
 from heldout.metrics.base import Metric
+from heldout.metrics.named import scorer
 from heldout.metrics.survival_model import gives_survival, last_step, scores_concordance
-from heldout.metrics.to_scorer import scorer
 
 
 def checked_target(model: Any, y: Any, purpose: str) -> Any:

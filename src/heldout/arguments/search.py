@@ -26,8 +26,7 @@ from heldout.arguments.parts import (
 )
 from heldout.arguments.sampling import sample_configurations
 from heldout.configurations import Configurations, are_same, checked_entries, checked_model, make_configurations
-from heldout.data.arrays import in_one_order
-from heldout.data.task import Task, Truth
+from heldout.data.task import Task, Truth, in_one_order
 from heldout.dropping import SearchStrategy, drop_rule_of
 from heldout.errors import InputError
 from heldout.estimates.block_length import BlockLength

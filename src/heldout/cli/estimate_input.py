@@ -28,10 +28,10 @@ from heldout.data.checks import (
     check_choice,
     check_format,
     check_interval_settings,
+    check_jobs,
     check_known,
     check_rule_names,
 )
-from heldout.data.limits import check_jobs
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ class EstimateInput:
 def read(options: EstimateOptions, console: Console) -> EstimateInput:
     """Read the file, and print what was read."""
     from heldout.estimates.data_flags import flag_of_upside_down
-    from heldout.metrics.parameters import full_name
+    from heldout.metrics.base import full_name
     from heldout.readers.formats.base import Export
     from heldout.readers.prediction_columns import remarks_on_whole_numbers
     from heldout.selection import rule_of
@@ -321,10 +321,9 @@ def _recognised(export: Export, options: EstimateOptions) -> PredictionTable:
 
 def _truth(found: PredictionTable, options: EstimateOptions) -> Truth:
     """The target in the kind that the metric needs, else in the kind of its values."""
-    from heldout.data.arrays import has_fields
-    from heldout.data.task import TaskKind, no_labels, truth_of
+    from heldout.data.task import TaskKind, has_fields, no_labels, truth_of
     from heldout.metrics import metric_named
-    from heldout.metrics.by_kind import reads_as_numbers
+    from heldout.metrics.base import reads_as_numbers
     from heldout.readers.prediction_columns import holds_amounts
 
     metric = options.metric

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack, get_args, get_origin, get
 import click
 
 from heldout import _defaults
-from heldout.data.checks import check_choice, check_timeout
-from heldout.data.limits import check_jobs
+from heldout.data.checks import check_choice, check_jobs, check_timeout
 from heldout.errors import InputError
 
 _OUTER_COMMA = re.compile(r",(?![^(\[]*[)\]])")

@@ -16,7 +16,7 @@ from typing import Any
 
 from heldout.cli.options import about_option
 from heldout.configurations import checked_entries
-from heldout.data.arrays import shortened
+from heldout.data.task import shortened
 from heldout.errors import InputError, reason_of
 from heldout.execution.identity import FILE_OF_USER
 

@@ -280,7 +280,7 @@ def _times_bootstrapped(options: TuneOptions, job: TuneJob, console: Console) ->
 
 
 def _bootstrapped(options: TuneOptions, search: Search, running: RunSettings) -> SearchBootstrapEstimate:
-    from heldout.data.limits import effective_threads
+    from heldout.data.checks import effective_threads
     from heldout.estimates.question import Settings
     from heldout.protocols.search_bootstrap.schemes import BootstrapPlan
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from heldout.data.arrays import missing
+from heldout.data.task import missing
 
 COPIES = "copies"
 """What ``groups`` says to keep rows with equal predictors together."""

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._streams import stream
-from heldout.data.checks import check_count
-from heldout.data.limits import MOST_BOOTSTRAPS, refuse_more_than
+from heldout.data.checks import MOST_BOOTSTRAPS, check_count, refuse_more_than
 from heldout.dropping.base import Course, Racing, Standing, Verdict, check_share, check_word, verdict
 from heldout.errors import InputError
 from heldout.metrics.base import Metric, oriented, quiet_if_foreign

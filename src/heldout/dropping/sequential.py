@@ -25,10 +25,9 @@ from heldout.data.task import Task, labels_text
 from heldout.dropping.base import Course, Racing, Standing, Verdict, check_share
 from heldout.errors import InputError
 from heldout.folds.splits import Folds, Split
-from heldout.metrics.base import Metric, oriented
+from heldout.metrics.base import Metric, Signed, oriented
 from heldout.metrics.regression import R2, MeanSquaredError
 from heldout.metrics.row_losses import OfRowLosses
-from heldout.metrics.signed import Signed
 from heldout.selection.base import tie_exactly
 from heldout.selection.rank_rules import RankOverRepeats
 

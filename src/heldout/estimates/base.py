@@ -14,8 +14,7 @@ from heldout.estimates.intervals import holding
 from heldout.estimates.question import Scored
 from heldout.estimates.types import Alternative, Estimate, Interval
 from heldout.flags import Flag
-from heldout.metrics.base import Metric
-from heldout.metrics.signed import is_reversed, unsigned
+from heldout.metrics.base import Metric, is_reversed, unsigned
 
 OVER_TRAINING_SETS = "the expected performance, over training sets of the size of a fold's training part,"
 GIVEN_ONE_TRAINING_SET = "the performance on new rows, given the one training part that all models were fitted on,"

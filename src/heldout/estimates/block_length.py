@@ -20,8 +20,8 @@ import numpy as np
 
 from heldout._text import is_one_of
 from heldout._types import Floats
-from heldout.data.arrays import shortened
 from heldout.data.checks import BLOCK_TEXT, unknown_blocks
+from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.selection.draws import BLOCK_KINDS, BlockKind
 

@@ -27,10 +27,9 @@ from heldout.errors import InputError, reason_of
 from heldout.estimates.candidates import check_drawable
 from heldout.estimates.evidence import Evidence, Matrix, defined_mean
 from heldout.flags import Flag
-from heldout.metrics.aggregate import AggregateScore
+from heldout.metrics.aggregate import AggregateScore, PairSegment
 from heldout.metrics.base import Needs, quiet_if_foreign
-from heldout.metrics.within import PairSegment
-from heldout.selection.choice import Choice, joined, together
+from heldout.selection.base import Choice, joined, together
 from heldout.selection.draws import BLOCK, Defined, Draws, UndefinedDrawsError, always, map_blocks, out_of_bag
 from heldout.selection.replay import FoldReplay
 

@@ -17,8 +17,7 @@ from heldout.estimates.input_arrays import read_as
 from heldout.estimates.question import Scale
 from heldout.estimates.responses import cut
 from heldout.flags import Flag
-from heldout.metrics.aggregate import AggregateScore
-from heldout.metrics.aligned import alignable, score_on_scale
+from heldout.metrics.aggregate import AggregateScore, alignable, score_on_scale
 from heldout.metrics.base import Metric, Needs, Response, needed_codes
 from heldout.predictions import HeldOutPredictions, is_predicted
 from heldout.selection import Rule

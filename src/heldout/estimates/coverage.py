@@ -19,11 +19,9 @@ from heldout.data.task import TaskKind, Truth
 from heldout.estimates.evidence import Evidence, Matrix
 from heldout.estimates.types import Alternative, Coverage, Estimate
 from heldout.flags import Flag
-from heldout.metrics.base import Metric, Response
+from heldout.metrics.base import Metric, Response, is_pair_based, unsigned
 from heldout.metrics.custom import CustomMetric
 from heldout.metrics.named import metric_named
-from heldout.metrics.signed import unsigned
-from heldout.metrics.within import is_pair_based
 
 Line = TypeVar("Line")
 

@@ -26,14 +26,12 @@ from heldout.estimates.candidates import MatrixColumns
 from heldout.estimates.evidence import Evidence, Matrix
 from heldout.estimates.question import Scale, Scales
 from heldout.flags import Flag
-from heldout.metrics.aggregate import AggregateScore
-from heldout.metrics.aligned import reads_ranks
-from heldout.metrics.base import Metric, Needs, Response, needs_of_score
+from heldout.metrics.aggregate import AggregateScore, reads_ranks
+from heldout.metrics.base import Metric, Needs, PairBased, Response, is_pair_based, needs_of_score
 from heldout.metrics.ranking import RocAuc
 from heldout.metrics.row_losses import effective_size
-from heldout.metrics.within import PairBased, is_pair_based
 from heldout.predictions import HeldOutPredictions
-from heldout.selection.choice import Choice
+from heldout.selection.base import Choice
 
 LEAST_DIFFERENCE = 0.035
 """Of the metric's range: a difference between pooled and within-fold values that changes what one would report."""

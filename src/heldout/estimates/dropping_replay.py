@@ -28,9 +28,8 @@ from heldout.estimates.evidence import Evidence, Matrix
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.question import Aggregate, Question
 from heldout.flags import Flag
-from heldout.metrics.base import fitted
+from heldout.metrics.base import Signed, fitted
 from heldout.metrics.row_losses import Finish, OfRowLosses
-from heldout.metrics.signed import Signed
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 from heldout.selection import Best
 from heldout.selection.replay import SelectionReplay

@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 from heldout import _defaults
 from heldout._registry import function_of
 from heldout._streams import RandomState
-from heldout.data.arrays import shortened
+from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.estimates.block_length import BlockLength
 from heldout.estimates.input_arrays import FittedSearch

@@ -19,11 +19,9 @@ from heldout.estimates.intervals import effective_units
 from heldout.estimates.question import Aggregate, Settings
 from heldout.flags import Flag
 from heldout.kernels.dispatch import KERNELS
-from heldout.metrics.aggregate import AggregateScore
+from heldout.metrics.aggregate import AggregateScore, constant_score
 from heldout.metrics.base import Metric, needed_codes, oriented, quiet_if_foreign
-from heldout.metrics.constant import constant_score
-from heldout.selection.base import NONE_CHOSEN
-from heldout.selection.choice import Choice
+from heldout.selection.base import NONE_CHOSEN, Choice
 from heldout.selection.draws import RowBlocks
 from heldout.selection.ensembles import Averages
 from heldout.selection.replay import FoldReplay, SelectionReplay

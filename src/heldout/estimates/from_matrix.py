@@ -20,9 +20,8 @@ from heldout.estimates.input_arrays import read_as
 from heldout.estimates.ordered_rows import check_without_groups, in_blocks
 from heldout.estimates.question import Question, Scale, Scales, Scored
 from heldout.flags import Flag
-from heldout.metrics.aggregate import AggregateScore
-from heldout.metrics.base import oriented, positive_of, quiet_if_foreign
-from heldout.metrics.within import PairSegment, is_pair_based
+from heldout.metrics.aggregate import AggregateScore, PairSegment
+from heldout.metrics.base import is_pair_based, oriented, positive_of, quiet_if_foreign
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import Best, Choice, Rule
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, WeightRule, settings_of

@@ -13,9 +13,8 @@ from heldout import _defaults
 from heldout._streams import RandomState
 from heldout._text import counted
 from heldout._types import Floats
-from heldout.data.arrays import array_of, distinct, in_one_order, numbers_of, shortened
-from heldout.data.checks import check_count
-from heldout.data.limits import check_room
+from heldout.data.checks import check_count, check_room
+from heldout.data.task import array_of, distinct, in_one_order, numbers_of, shortened
 from heldout.errors import InputError
 from heldout.estimates.candidates import adaptive_sentence, failed_sentence
 from heldout.estimates.evidence import Evidence

@@ -19,13 +19,11 @@ from numpy.typing import NDArray
 
 from heldout import _defaults
 from heldout._text import counted
-from heldout.data.arrays import array_of, check_labels_or_numbers, distinct, missing, numbers_of
-from heldout.data.task import TaskKind, Truth
+from heldout.data.task import TaskKind, Truth, array_of, check_labels_or_numbers, distinct, missing, numbers_of
 from heldout.errors import InputError
 from heldout.estimates.responses import ResponseName, check_settings, read_response
-from heldout.metrics.base import Metric, Response
+from heldout.metrics.base import Metric, Response, times_of
 from heldout.metrics.custom import OpaqueMetric
-from heldout.metrics.parameters import times_of
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import Rule
 from heldout.selection.base import WeightRule

@@ -14,14 +14,15 @@ from heldout import _defaults
 from heldout._streams import DrawnSeed, RandomState
 from heldout._text import counted
 from heldout.configurations import are_same
-from heldout.data.arrays import array_of, has_fields, in_one_order
-from heldout.data.checks import call_text, check_aggregate
-from heldout.data.limits import FEWER, check_room, enough_memory
+from heldout.data.checks import FEWER, call_text, check_aggregate, check_room, enough_memory
 from heldout.data.task import (
     TaskKind,
     Truth,
+    array_of,
     checked_groups,
     checked_weights,
+    has_fields,
+    in_one_order,
     labels_text,
     no_labels,
     target_column,
@@ -57,10 +58,9 @@ from heldout.estimates.responses import ResponseName, check_settings
 from heldout.estimates.types import Alternative, Estimate
 from heldout.flags import Flag
 from heldout.metrics import check_fits, metric_named
-from heldout.metrics.base import Metric, Response, positive_of
-from heldout.metrics.by_kind import reads_as_numbers
+from heldout.metrics.aggregate import unfit_within
+from heldout.metrics.base import Metric, Response, is_pair_based, positive_of, reads_as_numbers
 from heldout.metrics.named import DECLARED
-from heldout.metrics.within import is_pair_based, unfit_within
 from heldout.predictions import HeldOutPredictions, SearchQuestion
 from heldout.selection import AverageRank, Rule, Threshold, WeightRule, rule_of
 

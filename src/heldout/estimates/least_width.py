@@ -37,7 +37,7 @@ from heldout.estimates.types import Alternative, Interval
 from heldout.flags import Flag
 from heldout.metrics.aggregate import aggregate_score
 from heldout.metrics.base import Metric, Needs, Response, needed_codes
-from heldout.metrics.signed import Share, reading_of
+from heldout.metrics.ranking import Share, reading_of
 
 FEW_WRONG = 4
 """Up to so many wrong (or right) rows the bootstraps of labels show too little spread."""

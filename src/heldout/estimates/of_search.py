@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout import _defaults
-from heldout.data.checks import check_aggregate, check_interval_settings
-from heldout.data.limits import effective_threads
+from heldout.data.checks import check_aggregate, check_interval_settings, effective_threads
 from heldout.data.task import Truth
 from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError, reason_of
@@ -45,9 +44,8 @@ from heldout.estimates.question import (
 )
 from heldout.estimates.types import Alternative, Estimate
 from heldout.flags import Flag
-from heldout.metrics.base import Metric, Response
+from heldout.metrics.base import Metric, Response, times_of
 from heldout.metrics.custom import OpaqueMetric
-from heldout.metrics.parameters import times_of
 from heldout.predictions import UNPREDICTED_LABEL, FoldScores, HeldOutPredictions
 from heldout.selection import SelectionRule, configuration_rule_of
 from heldout.selection.base import metrics_read

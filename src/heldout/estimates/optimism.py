@@ -36,12 +36,9 @@ from heldout.estimates.centres import Centres, ScoreRange, shrunken, unit_of
 from heldout.estimates.evidence import Evidence, Matrix, units_of_classes
 from heldout.estimates.intervals import effective_units
 from heldout.estimates.types import Alternative, Interval
-from heldout.metrics.aggregate import AggregateScore, aggregate_score
-from heldout.metrics.aligned import alignable, aligned, reads_ranks
-from heldout.metrics.base import Metric, oriented, quiet_if_foreign
-from heldout.metrics.within import is_pair_based
-from heldout.selection.base import NONE_CHOSEN
-from heldout.selection.choice import Choice, joined
+from heldout.metrics.aggregate import AggregateScore, aggregate_score, alignable, aligned, reads_ranks
+from heldout.metrics.base import Metric, is_pair_based, oriented, quiet_if_foreign
+from heldout.selection.base import NONE_CHOSEN, Choice, joined
 
 MORE = 4
 """Rows or groups that bootstraps of the winner's own noise have more."""

@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 
 from heldout import _defaults
 from heldout._streams import RandomState, entropy_of
-from heldout.data.checks import check_interval_settings
-from heldout.data.limits import effective_threads
+from heldout.data.checks import check_interval_settings, effective_threads
 from heldout.errors import InputError
 from heldout.estimates.block_length import Blocks, blocks_of
 from heldout.estimates.types import Alternative
-from heldout.metrics.aligned import reads_ranks
-from heldout.metrics.base import Metric
-from heldout.metrics.within import is_pair_based
+from heldout.metrics.aggregate import reads_ranks
+from heldout.metrics.base import Metric, is_pair_based
 from heldout.selection import Rule
 
 Aggregate: TypeAlias = Literal["pooled", "folds", "within"]
@@ -100,7 +98,7 @@ class Scales(NamedTuple):
         folds: R2 of ten rows is far below R2 of a thousand. By default ("auto") the value of such a metric is
         computed on all held-out rows together, unless the method compares fold scores, or candidates on the scale
         that chose (``scored``). Where only the order of scores matters they are first aligned between folds
-        (``heldout.metrics.aligned``).
+        (``heldout.metrics.aggregate``).
 
         Examples
         --------

@@ -11,9 +11,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.data.arrays import missing, numbers_of
 from heldout.data.checks import RESPONSES, check_choice
-from heldout.data.task import TaskKind, Truth, codes_of, labels_text
+from heldout.data.task import TaskKind, Truth, codes_of, labels_text, missing, numbers_of
 from heldout.errors import InputError
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import UNPREDICTED_LABEL

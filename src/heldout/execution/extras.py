@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from heldout.configurations import Configuration, Configurations, checked_entries
-from heldout.data.arrays import shortened
+from heldout.data.task import shortened
 from heldout.dropping.base import Barrier, judged_after
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.paired.overtuning import DefaultConfiguration, place_of

@@ -22,11 +22,9 @@ from heldout.data.task import Task, TaskKind, Truth
 from heldout.errors import ExitError, InputError, NoExit, UnusablePredictionError, text_of
 from heldout.execution.inner_split import EarlyStopping, can_stop
 from heldout.execution.threads import single_threaded, with_one_thread
-from heldout.metrics.base import Metric, Response
-from heldout.metrics.from_scorer import members_of, metric_from_scorer, scorer_for
+from heldout.metrics.base import Metric, Response, times_of
+from heldout.metrics.from_scorer import members_of, metric_from_scorer, metric_of_outputs, scorer_for
 from heldout.metrics.named import check_fits
-from heldout.metrics.parameters import times_of
-from heldout.metrics.several_outputs import metric_of_outputs
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,9 +17,8 @@ from sklearn.pipeline import Pipeline
 
 from heldout._sklearn import params_at, rows_at
 from heldout._streams import numpy_seed
-from heldout.data.arrays import shortened
 from heldout.data.checks import check_count
-from heldout.data.task import Task
+from heldout.data.task import Task, shortened
 from heldout.errors import InputError
 from heldout.folds.plans import GroupsHeldOut
 from heldout.spaces.early_stopping import FitRows, Stopper, stopper_of

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from heldout.data.limits import SHARE, memory_there
+from heldout.data.checks import SHARE, memory_there
 from heldout.errors import HeldoutWarning, InputError
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.collect import RaceResults

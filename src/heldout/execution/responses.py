@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from heldout.data.arrays import missing
-from heldout.data.task import Truth, codes_of, labels_text
+from heldout.data.task import Truth, codes_of, labels_text, missing
 from heldout.errors import StrangeLabelError, UnusablePredictionError
+from heldout.metrics.aggregate import fold_score
 from heldout.metrics.base import ESTIMATOR_METHODS, Metric, Response, fitted, positive_of
-from heldout.metrics.by_row import fold_score
 from heldout.metrics.ranking import RocAucOneVsOne
 from heldout.metrics.survival_model import (
     RISK_METHOD,

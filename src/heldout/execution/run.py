@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from heldout import _defaults
 from heldout.configurations import Configurations
-from heldout.data.limits import check_jobs, effective_threads, memory_there
+from heldout.data.checks import check_jobs, effective_threads, memory_there
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, DropRule, judged_after
 from heldout.estimates.question import Aggregate

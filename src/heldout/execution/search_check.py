@@ -9,7 +9,7 @@ from joblib import cpu_count, effective_n_jobs
 
 from heldout import _defaults
 from heldout._text import counted
-from heldout.data.limits import check_fits
+from heldout.data.checks import check_fits
 from heldout.data.task import Task, Truth
 from heldout.dropping.base import Course, DropRule
 from heldout.errors import HeldoutWarning, InputError
@@ -24,8 +24,8 @@ from heldout.execution.stopping_rows import check_stopping
 from heldout.execution.threads import asks_for_threads
 from heldout.flags import Flag
 from heldout.folds.splits import FEWEST, MOST, Folds
+from heldout.metrics.aggregate import unfit_within
 from heldout.metrics.base import Metric, Needs, fitted, positive_of
-from heldout.metrics.within import unfit_within
 from heldout.selection import CallableRefit
 from heldout.selection.base import metrics_read
 

@@ -26,7 +26,7 @@ from heldout.execution.conclusion import ChosenWinner
 from heldout.execution.search import Search
 from heldout.execution.table import mean_over_splits
 from heldout.flags import Flag
-from heldout.metrics.aligned import score_on_scale
+from heldout.metrics.aggregate import score_on_scale
 from heldout.metrics.base import Metric, oriented, quiet_if_foreign
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 

@@ -21,8 +21,7 @@ from heldout.estimates.question import Aggregate, Scale
 from heldout.execution.collect import RaceResults
 from heldout.execution.table import mean_over_splits
 from heldout.flags import Flag
-from heldout.metrics.aggregate import AggregateScore
-from heldout.metrics.aligned import alignable, reads_ranks, score_on_scale
+from heldout.metrics.aggregate import AggregateScore, alignable, reads_ranks, score_on_scale
 from heldout.metrics.base import Metric, oriented, quiet_if_foreign
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import NONE_CHOSEN, Best, SelectionFailedError

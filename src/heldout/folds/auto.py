@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.data.arrays import has_fields
 from heldout.data.checks import check_count
-from heldout.data.task import Task, labels_text
+from heldout.data.task import Task, has_fields, labels_text
 from heldout.errors import InputError
 from heldout.folds.plans import FoldPlan, KFolds, Pair, Splitter
 

@@ -30,8 +30,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from heldout._streams import entropy_of, numpy_seed
 from heldout._text import counted
-from heldout.data.checks import check_count
-from heldout.data.limits import MOST_SPLITS, refuse_more_than
+from heldout.data.checks import MOST_SPLITS, check_count, refuse_more_than
 from heldout.data.task import labels_text
 from heldout.errors import InputError
 

@@ -21,10 +21,8 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit, check_cv
 
 from heldout._streams import numpy_seed
-from heldout.data.arrays import shortened
-from heldout.data.checks import check_count
-from heldout.data.limits import MOST_SPLITS, check_fits, refuse_beyond_memory, refuse_more_than
-from heldout.data.task import Task, TaskKind, labels_text
+from heldout.data.checks import MOST_SPLITS, check_count, check_fits, refuse_beyond_memory, refuse_more_than
+from heldout.data.task import Task, TaskKind, labels_text, shortened
 from heldout.errors import InputError
 from heldout.folds.auto import check_class_sizes, plan_of_cv
 from heldout.folds.paired import pairs_in_halves

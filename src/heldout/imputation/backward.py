@@ -24,8 +24,8 @@ from sklearn.pipeline import Pipeline
 from heldout._record import Record
 from heldout._text import is_one_of
 from heldout._types import Floats
-from heldout.data.arrays import shortened
 from heldout.data.checks import check_p_remove
+from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.imputation.coefficients import INTERCEPT, Coefficients, coefficients_of
 from heldout.imputation.rubin import PooledCoefficients, pool_coefficients

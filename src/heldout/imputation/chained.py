@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from heldout._streams import RandomState, entropy_of
 from heldout._types import Floats
-from heldout.data.arrays import array_of, missing
 from heldout.data.checks import check_count
+from heldout.data.task import array_of, missing
 from heldout.errors import InputError
 from heldout.imputation.tables import Holes, columns_named, holes_of, is_frame
 

@@ -23,8 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from heldout._streams import RandomState, entropy_of
 from heldout._types import Floats
-from heldout.data.arrays import has_fields
-from heldout.data.task import TaskKind, Truth, truth_of
+from heldout.data.task import TaskKind, Truth, has_fields, truth_of
 from heldout.errors import InputError
 from heldout.imputation.coefficients import coefficients_of
 from heldout.imputation.pooled import PooledModel

@@ -19,8 +19,8 @@ from scipy.special import expit
 
 from heldout import _defaults
 from heldout._record import Record
-from heldout.data.arrays import array_of, numbers_of, shortened
 from heldout.data.checks import check_count
+from heldout.data.task import array_of, numbers_of, shortened
 from heldout.errors import HeldoutWarning, InputError
 from heldout.imputation.coefficients import Coefficients
 from heldout.imputation.rubin import pool_coefficients

@@ -12,8 +12,7 @@ from sklearn.base import clone
 
 from heldout._streams import numpy_seed
 from heldout._text import is_one_of
-from heldout.data.arrays import shortened
-from heldout.data.task import TaskKind, Truth
+from heldout.data.task import TaskKind, Truth, shortened
 from heldout.errors import InputError
 from heldout.imputation.backward import BackwardSelection
 from heldout.imputation.chained import ChainedImputer

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.data.arrays import array_of, missing
+from heldout.data.task import array_of, missing
 from heldout.errors import InputError
 
 Holes = NDArray[np.bool_]

@@ -16,7 +16,6 @@ from heldout._types import Floats, Weightings
 from heldout.kernels import (
     _core,
     reference,
-    reference_calibration,
     reference_curves,
 )
 from heldout.kernels.reference import accumulator, check_columns, check_weightings, refuse_overlap
@@ -207,7 +206,7 @@ class CompiledRankCorrelations(reference.RankCorrelations):
         return _selected(self, counts, columns, np.float64)
 
 
-class CompiledBinnedGaps(reference_calibration.BinnedGaps):
+class CompiledBinnedGaps(reference_curves.BinnedGaps):
     def __init__(self, values: Floats, bins: NDArray[np.int32], n_bins: int, most: int) -> None:
         super().__init__(values, bins, n_bins, most)
         self._core = _core.BinnedGaps(_whole(self._values), _whole(bins, np.int32), n_bins)
@@ -220,10 +219,10 @@ class CompiledBinnedGaps(reference_calibration.BinnedGaps):
         return _selected(self, counts, columns, np.float64)
 
 
-class CompiledLogisticFits(reference_calibration.LogisticFits):
+class CompiledLogisticFits(reference_curves.LogisticFits):
     def __init__(self, values: Floats, positive: NDArray[np.bool_], given_slope: bool) -> None:
         self.n_rows, self.n_columns = values.shape
-        reference_calibration.check_log_odds(values)
+        reference_curves.check_log_odds(values)
         self._core = _core.LogisticFits(_aligned(values), _flags(positive, self.n_rows), given_slope)
 
     def all(self, counts: Weightings) -> Floats:

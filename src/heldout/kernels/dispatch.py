@@ -62,8 +62,7 @@ if TYPE_CHECKING or KERNELS == "numpy":
         total_weight,
         weight_of,
     )
-    from heldout.kernels.reference_calibration import BinnedGaps, LogisticFits
-    from heldout.kernels.reference_curves import AreaWithin, SensitivityWithin
+    from heldout.kernels.reference_curves import AreaWithin, BinnedGaps, LogisticFits, SensitivityWithin
 else:
     from heldout.kernels.compiled import CompiledAreaWithin as AreaWithin
     from heldout.kernels.compiled import CompiledBinnedGaps as BinnedGaps

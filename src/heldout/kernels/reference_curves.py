@@ -1,7 +1,8 @@
-"""NumPy kernels of the ROC curve: the whole curve, and its beginning, up to a largest false positive rate.
+"""NumPy kernels of curves: the ROC curve and its beginning, calibration by bins and regressions, and a smoother.
 
-The kernels of the beginning go through the distinct scores of a column in descending order. For each score they use
-the weight of the negative rows above it, of the negative rows down to it, and of the positive rows at it.
+The kernels of the beginning of the ROC curve go through the distinct scores of a column in descending order. For
+each score they use the weight of the negative rows above it, of the negative rows down to it, and of the positive
+rows at it. Probabilities are calibrated by a logistic regression on their log-odds, numbers by least squares.
 """
 
 from __future__ import annotations
@@ -12,7 +13,253 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._types import Floats, Weightings
-from heldout.kernels.reference import Columns, refuse_nan, sum_in_order
+from heldout.kernels.reference import Columns, on_exact_grid, refuse_nan, sum_in_order
+
+
+class BinnedGaps(Columns):
+    """The sum over bins of the absolute weighted sum of the values in the bin, in every column.
+
+    The values are rounded like those of ``LossSums``, so that sums of counts are exact.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, C)
+        Finite, of either sign.
+    bins : ndarray of int, shape (n, C)
+        0 .. n_bins - 1.
+    n_bins : int
+    most : int
+        The largest total count.
+    """
+
+    def __init__(self, values: Floats, bins: NDArray[np.int32], n_bins: int, most: int) -> None:
+        super().__init__(values.shape)
+        refuse_nan(values)
+        if n_bins < 1 or (bins.size and not 0 <= bins.min() <= bins.max() < n_bins):
+            raise ValueError(f"a bin must be from 0 to n_bins - 1 = {n_bins - 1}, and n_bins at least 1")
+        self._values, self._bins, self._n_bins = on_exact_grid(values, most), bins, n_bins
+
+    def _column(self, counts: Weightings, j: int) -> Floats:
+        total = np.zeros(len(counts))
+        for k in range(self._n_bins):
+            inside = self._bins[:, j] == k
+            total += np.abs(sum_in_order(counts[:, inside] * self._values[inside, j]))
+        return total
+
+
+MOST_PASSES = 200
+CLOSE_ENOUGH = 1e-9
+"""A step this small ends the search: Newton's next error is its square."""
+NEAR_ENOUGH = 1e-6
+"""If the passes end after a step this small, it is a fit too: rounding decides where a flat likelihood is level."""
+FIRST_MOVE = 32.0
+"""How far the first step may move a log-odds: further away probabilities are 0 and 1, and there is no curvature.
+A step that was shortened to the limit and does not overshoot doubles the limit, so every maximum can be reached."""
+EXP_COEFFICIENTS = tuple(1.0 / float(np.prod(np.arange(1.0, k + 1.0))) for k in range(14))
+LOG2_E = 1.4426950408889634
+LN2_HIGH, LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
+LEAST_EXPONENT = -700.0
+
+
+def exp_of_nonpositive(t: Floats) -> Floats:
+    """``exp(t)`` for t <= 0, to two units in the last place, by the same operations as in C++.
+
+    t = k ln 2 + r with |r| <= ln(2) / 2; the Taylor polynomial of degree 13 in r, times 2**k.
+    """
+    bounded = np.maximum(t, LEAST_EXPONENT)
+    k = np.rint(bounded * LOG2_E)
+    r = (bounded - k * LN2_HIGH) - k * LN2_LOW
+    value = np.full_like(r, EXP_COEFFICIENTS[-1])
+    for coefficient in EXP_COEFFICIENTS[-2::-1]:
+        value = value * r + coefficient
+    scaled: Floats = np.ldexp(value, k.astype(np.int64))
+    return scaled
+
+
+class _Slope(NamedTuple):
+    """Gradient and negative second derivatives of the log-likelihood at one point, each (L,)."""
+
+    g0: Floats
+    g1: Floats
+    h00: Floats
+    h01: Floats
+    h11: Floats
+
+
+class LogisticFits(Columns):
+    """Maximum-likelihood intercept and slope of the logistic regression of a binary truth on every column.
+
+    Newton's method, from the fit to all rows with weight 1. A step that overshoots (the likelihood falls at its end
+    more than half as steeply as it rose at its start) is halved. The fit is NaN if there is no finite maximum: if a
+    class has no weight or, with a slope to fit, if some value separates the classes.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, C)
+        Finite: log-odds.
+    positive : ndarray of bool, shape (n,)
+    given_slope : bool
+        Whether the slope is 1, and only the intercept is fitted.
+    """
+
+    def __init__(self, values: Floats, positive: NDArray[np.bool_], given_slope: bool) -> None:
+        super().__init__(values.shape)
+        check_log_odds(values)
+        self._positive, self._given_slope = positive, given_slope
+        # Centred, so that intercept and slope hardly depend on each other.
+        self._middles = (values.min(axis=0) + values.max(axis=0)) / 2
+        self._centred = values - self._middles
+        self._starts = [self._start(j) for j in range(self.n_columns)]
+
+    def all(self, counts: Weightings) -> Floats:
+        """(L, C, 2): intercept and slope."""
+        return super().all(counts)
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        """(L, 2)."""
+        return super().selected(counts, columns)
+
+    def _column(self, counts: Weightings, j: int) -> Floats:
+        fits = self._fit(counts.astype(np.float64), j, self._starts[j])
+        intercepts = fits[:, 0] - fits[:, 1] * self._middles[j]
+        return np.stack([intercepts, fits[:, 1]], axis=1)
+
+    def _start(self, j: int) -> Floats:
+        """Where every weighting starts: at the fit to all rows with weight 1, if it exists."""
+        start = np.array([self._middles[j], 1.0]) if self._given_slope else np.zeros(2)
+        fit: Floats = self._fit(np.ones((1, self.n_rows)), j, start)[0]
+        return fit if np.isfinite(fit).all() else start
+
+    def _fit(self, weights: Floats, j: int, start: Floats) -> Floats:
+        """(L, 2): intercept and slope on the centred column."""
+        x = self._centred[:, j]
+        # How far the slope moves the log-odds of the farthest row: steps are limited by that.
+        reach = np.abs(x).max(initial=0.0)
+        at = np.broadcast_to(start, (len(weights), 2)).copy()
+        step = np.zeros_like(at)
+        rise = np.zeros(len(weights))  # of the likelihood along the step, at its start
+        largest = np.full(len(weights), FIRST_MOVE)
+        result = np.full_like(at, np.nan)
+        searching = self._has_maximum(weights, x)
+        for _ in range(MOST_PASSES):
+            if not searching.any():
+                break
+            slope = self._slope(weights, x, at)
+            # A likelihood that falls steeply at the end of the step means that the maximum was passed.
+            arrived = slope.g0 * step[:, 0] + slope.g1 * step[:, 1] >= -0.5 * rise
+            newton, shortened = self._newton(slope, reach, largest)
+            small = (np.abs(newton) <= CLOSE_ENOUGH * (1.0 + np.abs(at))).all(axis=1)
+            done = searching & arrived & small
+            result[done] = (at + newton)[done]
+            # Without curvature there is no parabola to maximise, and the result stays NaN.
+            searching &= ~done & ~(arrived & ~np.isfinite(newton).all(axis=1))
+            on, back = (searching & arrived)[:, None], (searching & ~arrived)[:, None]
+            largest = np.where(on[:, 0] & shortened, 2 * largest, largest)
+            along = slope.g0 * newton[:, 0] + slope.g1 * newton[:, 1]
+            rise = np.where(on[:, 0], along, np.where(back[:, 0], 0.5 * rise, rise))
+            at = np.where(on, at + newton, np.where(back, at - 0.5 * step, at))
+            step = np.where(on, newton, np.where(back, 0.5 * step, step))
+        near = searching & (np.abs(step) <= NEAR_ENOUGH * (1.0 + np.abs(at))).all(axis=1)
+        result[near] = at[near]
+        return result
+
+    def _has_maximum(self, weights: Floats, x: Floats) -> NDArray[np.bool_]:
+        """(L,)."""
+        ends = []
+        for of_class in (self._positive, ~self._positive):
+            present = (weights > 0) & of_class
+            least = np.where(present, x, np.inf).min(axis=1, initial=np.inf)
+            ends.append((least, np.where(present, x, -np.inf).max(axis=1, initial=-np.inf)))
+        (low, high), (low_other, high_other) = ends
+        if self._given_slope:
+            return (low <= high) & (low_other <= high_other)
+        # Otherwise the classes are separated, and the slope grows without end.
+        return (low < high_other) & (low_other < high)
+
+    def _slope(self, weights: Floats, x: Floats, at: Floats) -> _Slope:
+        log_odds = at[:, :1] + at[:, 1:] * x
+        # Of minus the size, which never overflows.
+        e = exp_of_nonpositive(-np.abs(log_odds))
+        d = 1.0 / (1.0 + e)
+        # Two forms of one function, each exact on its side of 0.
+        residual: Floats = self._positive - np.where(log_odds >= 0, d, e * d)
+        wr = weights * residual
+        wv = weights * (e * d * d)
+        sums = (sum_in_order(part) for part in (wr, wr * x, wv, wv * x, wv * x * x))
+        return _Slope(*sums)
+
+    def _newton(self, slope: _Slope, reach: float, largest: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+        """(L, 2): the step to the maximum of a parabola, at most ``largest`` long; (L,): if it was shortened."""
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            if self._given_slope:
+                intercept, other = slope.g0 / slope.h00, np.zeros_like(slope.g0)
+            else:
+                determinant = slope.h00 * slope.h11 - slope.h01 * slope.h01
+                intercept = (slope.h11 * slope.g0 - slope.h01 * slope.g1) / determinant
+                other = (slope.h00 * slope.g1 - slope.h01 * slope.g0) / determinant
+            move = np.abs(intercept) + np.abs(other) * reach
+            shortened = move > largest
+            shrink = np.where(shortened, largest / move, 1.0)
+            step: Floats = np.stack([intercept * shrink, other * shrink], axis=1)
+        return step, shortened
+
+
+class LineFits(Columns):
+    """Least-squares intercept and slope of the truth on every column.
+
+    The fit is NaN if there is a slope to fit and all rows with weight have the same value.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, C)
+    target : ndarray of shape (n,)
+    given_slope : bool
+        Whether the slope is 1, and only the intercept is fitted.
+    """
+
+    def __init__(self, values: Floats, target: Floats, given_slope: bool) -> None:
+        super().__init__(values.shape)
+        refuse_nan(values)
+        self._values, self._given_slope = values, given_slope
+        # Centred, so that a target far from zero keeps its digits.
+        self._middle = float(target.mean()) if len(target) else 0.0
+        self._target = target - self._middle
+
+    def all(self, counts: Weightings) -> Floats:
+        """(L, C, 2): intercept and slope."""
+        return super().all(counts)
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        """(L, 2)."""
+        return super().selected(counts, columns)
+
+    def _column(self, counts: Weightings, j: int) -> Floats:
+        x, y, weights = self._values[:, j], self._target, counts.astype(np.float64)
+        total = sum_in_order(weights)
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            if self._given_slope:
+                intercept = sum_in_order(weights * (y - (x - self._middle))) / total
+                return np.stack([intercept, np.where(total > 0, 1.0, np.nan)], axis=1)
+            middle = sum_in_order(weights * x) / total
+            away = x - middle[:, None]
+            slope = sum_in_order(weights * away * y) / sum_in_order(weights * away * away)
+            slope[_constant(weights, x)] = np.nan
+            intercept = self._middle + sum_in_order(weights * y) / total - slope * middle
+        return np.stack([intercept, slope], axis=1)
+
+
+def _constant(weights: Floats, x: Floats) -> NDArray[np.bool_]:
+    """(L,): whether the rows with weight have at most one value."""
+    present = weights > 0
+    least = np.where(present, x, np.inf).min(axis=1, initial=np.inf)
+    return np.asarray(least >= np.where(present, x, -np.inf).max(axis=1, initial=-np.inf))
+
+
+def check_log_odds(values: Floats) -> None:
+    refuse_nan(values)
+    if not np.isfinite(values).all():
+        raise ValueError("log-odds must be finite: clip probabilities of 0 and 1 first, and flag it")
+
 
 SLACK = 1e-12
 """A relative excess over the allowed weight of false alarms that counts as rounding: .1 of ten rows is one row."""
@@ -166,3 +413,135 @@ def net_benefit(observed: Floats, predicted: Floats, weights: Floats, thresholds
     total = weights.sum()
     odds = thresholds / (1.0 - thresholds)
     return (hits - alarms * odds) / total if total else np.full(len(thresholds), np.nan)
+
+
+SPAN = 2.0 / 3.0
+"""The share of the weight in a neighbourhood; of whole weights it is rounded down, but to at least two."""
+NEAR, FAR = 0.001, 0.999
+"""Rows within the first share of h have full weight, rows beyond the second none."""
+FLAT = 0.001
+"""A share of the range of x: neighbours that spread less than this do not define a line."""
+DELTA = 0.01
+"""A share of the range of x: R's ``lowess`` fits only points at least this far apart, and interpolates between."""
+
+
+class Lowess:
+    """The smoother at the rows of one column ``x`` with its ``y``, sorted once, for one weighting after another.
+
+    It is fitted at knots and interpolated between them, as R's ``lowess`` does by default. A knot is the last row
+    within ``DELTA`` of the range from the previous knot or, if there is none, the next row. Rows without weight are
+    not knots, so the numbers are those of a table without them.
+
+    The neighbourhood of a point is the nearest rows with two thirds of the weight; h is the distance of the
+    furthest of them. A straight line is fitted to them by least squares, with weights (1 - (d / h)³)³ at distance
+    d times the rows' own, and its value at the point is the result (Cleveland 1979). With whole weights each row
+    counts as that many copies, and the numbers are those of R's ``lowess(iter=0, delta=0)`` on the copies, its
+    bounds included: rows nearer than .001 h have full weight, rows further than .999 h none, and if the rows of a
+    neighbourhood hardly differ in x (by .001 of the range), the result is their mean.
+
+    Parameters
+    ----------
+    x, y : ndarray of shape (n,)
+        Finite.
+
+    Attributes
+    ----------
+    order : ndarray of int, shape (n,)
+        Rows by ascending ``x``.
+    x : ndarray of shape (n,)
+        In that order.
+    """
+
+    def __init__(self, x: Floats, y: Floats) -> None:
+        check_points(x, y)
+        self.order = np.argsort(x, kind="stable")
+        self.x = np.ascontiguousarray(x[self.order], dtype=np.float64)
+        self._y = np.ascontiguousarray(y[self.order], dtype=np.float64)
+
+    def at_rows(self, weights: Floats) -> tuple[NDArray[np.bool_], Floats]:
+        """The rows with weight, for ``weights`` (n,) in the sorted order, and the smoother at these rows.
+
+        Returns
+        -------
+        (ndarray of bool, shape (n,)), (ndarray of float, one per row with weight, ascending ``x``)
+        """
+        there = weights > 0
+        x = self.x[there]
+        knots = x[_knots(x)]
+        smooth = _smooth(x, self._y[there], weights[there], knots)
+        return there, np.interp(x, knots, smooth) if len(knots) else smooth
+
+
+def _knots(x: Floats) -> list[int]:
+    """Places of the knots in ascending ``x``: the first row, then each time the last row of a tie."""
+    if not len(x):
+        return []
+    last_of_tie = (np.searchsorted(x, x, side="right") - 1).tolist()
+    within_reach = (np.searchsorted(x, x + DELTA * (x[-1] - x[0]), side="right") - 1).tolist()
+    knots, at, end = [0], 0, len(x) - 1
+    while last_of_tie[at] < end:
+        at = max(last_of_tie[at] + 1, within_reach[at])
+        knots.append(at)
+    return knots
+
+
+def _smooth(x: Floats, y: Floats, w: Floats, at: Floats) -> Floats:
+    """(m,): the smoother at some of the rows, which are in ascending order of ``x`` and have positive weights."""
+    if not len(x):
+        return np.full(len(at), np.nan)
+    h = _half_widths(x, w, at)[:, None]
+    away = x - at[:, None]
+    distance = np.abs(away)
+    share = np.minimum(distance, h) / np.where(h > 0, h, 1.0)  # far rows have no weight, and must not overflow
+    kernel = 1.0 - share * share * share
+    kernel *= kernel * kernel
+    kernel[distance <= NEAR * h] = 1.0
+    kernel[distance > FAR * h] = 0.0
+    kernel *= w
+    total = kernel.sum(axis=1)
+    # The line is value + slope · away, fitted around the mean of the neighbours.
+    middle = np.einsum("mn,mn->m", kernel, away) / total
+    away -= middle[:, None]
+    smooth: Floats = np.einsum("mn,n->m", kernel, y) / total
+    kernel *= away
+    spread = np.einsum("mn,mn->m", kernel, away)
+    sloped = np.sqrt(spread / total) > FLAT * (x[-1] - x[0])
+    if sloped.any():
+        slope = np.einsum("mn,n->m", kernel, y) / np.where(sloped, spread, 1.0)
+        smooth -= np.where(sloped, slope * middle, 0.0)
+    return smooth
+
+
+def _half_widths(x: Floats, w: Floats, at: Floats) -> Floats:
+    """(m,): the least distance within which the rows have the share of the weight.
+
+    From every row a shortest run of neighbours starts that has this share. The furthest row of a run is its first
+    row for runs to the left of the point, and its last row for the others.
+    """
+    until = np.cumsum(w)
+    last = np.searchsorted(until, until - w + _needed_weight(w, float(until[-1])), side="left")
+    holding = np.flatnonzero(last < len(x))
+    near, far = x[holding], x[last[holding]]
+    place = np.searchsorted(near + far, 2.0 * at)
+    left, right = np.maximum(place - 1, 0), np.minimum(place, len(near) - 1)
+    least: Floats = np.minimum(
+        np.maximum(at - near[left], far[left] - at), np.maximum(at - near[right], far[right] - at)
+    )
+    return least
+
+
+TINY = 1e-9
+
+
+def _needed_weight(w: Floats, total: float) -> float:
+    if (w == np.floor(w)).all():
+        return max(min(2.0, total), min(total, np.floor(SPAN * total + 1e-7)))
+    # Sums of real weights round; a little less, so that the row that completes the share does so in any order.
+    return SPAN * total * (1.0 - TINY)
+
+
+def check_points(x: Floats, y: Floats) -> None:
+    for numbers in (x, y):
+        refuse_nan(numbers)
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        raise ValueError("the smoother accepts finite numbers only")

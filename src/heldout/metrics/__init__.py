@@ -1,18 +1,23 @@
 """Metrics: what they are (``base``), which there are, and how they become a configuration's score."""
 
-from heldout.metrics.agreement import CohenKappa
 from heldout.metrics.base import Metric, Needs, Response
 from heldout.metrics.calibration import (
+    E90,
+    ECI,
+    ICI,
+    CalibrationEmax,
     CalibrationIntercept,
     CalibrationInterceptError,
     CalibrationSlope,
     CalibrationSlopeError,
+    Emax,
     ExpectedCalibrationError,
 )
 from heldout.metrics.classification import (
     Accuracy,
     BalancedAccuracy,
     Brier,
+    CohenKappa,
     FScore,
     LogLoss,
     MatthewsCorrelation,
@@ -21,17 +26,23 @@ from heldout.metrics.classification import (
     ZeroOneLoss,
 )
 from heldout.metrics.custom import custom
-from heldout.metrics.g_index import GIndex
 from heldout.metrics.likelihood import (
     DiscriminationIndex,
+    GIndex,
     LikelihoodRatio,
     NagelkerkeR2,
     QualityIndex,
     UnreliabilityIndex,
 )
-from heldout.metrics.named import all_names, check_fits, metric_named
-from heldout.metrics.operating_points import PartialRocAuc, SensitivityAtSpecificity
-from heldout.metrics.ranking import AveragePrecision, RocAuc, RocAucOneVsOne, RocAucOneVsRest
+from heldout.metrics.named import all_names, check_fits, metric_named, scorer
+from heldout.metrics.ranking import (
+    AveragePrecision,
+    PartialRocAuc,
+    RocAuc,
+    RocAucOneVsOne,
+    RocAucOneVsRest,
+    SensitivityAtSpecificity,
+)
 from heldout.metrics.regression import (
     R2,
     MeanAbsoluteError,
@@ -41,11 +52,8 @@ from heldout.metrics.regression import (
     RootMeanSquaredError,
     Spearman,
 )
-from heldout.metrics.signed import Bounded
-from heldout.metrics.smooth_calibration import E90, ECI, ICI, CalibrationEmax, Emax
-from heldout.metrics.survival import ConcordanceIndex, ConcordanceUno, SomersD
-from heldout.metrics.survival_brier import BrierAt, IntegratedBrier, RocAucAt
-from heldout.metrics.to_scorer import scorer
+from heldout.metrics.row_losses import Bounded
+from heldout.metrics.survival import BrierAt, ConcordanceIndex, ConcordanceUno, IntegratedBrier, RocAucAt, SomersD
 
 __all__ = [
     "E90",

@@ -1,14 +1,28 @@
-"""From a metric on some rows to a configuration's score: pooled rows, the mean over folds, or pairs within folds.
+"""From a metric to a configuration's score: pooled rows, the mean over folds, or pairs within folds.
 
-Rows are divided into *segments*: one for each repeat (``pooled``), one for each fold of each repeat
-(``folds``), or a single one that knows its folds (``within``: see ``heldout.metrics.within``). A score is the plain
-mean of the metric over the segments on which it is defined, under any weighting of the rows, so that a bootstrap
-replays exactly what chose the winner.
+Rows are divided into *segments*: one for each repeat (``pooled``), one for each fold of each repeat (``folds``),
+or a single one that knows its folds (``within``). A score is the plain mean of the metric over the segments on
+which it is defined, under any weighting of the rows, so that a bootstrap replays exactly what chose the winner.
 
 On observed rows the mean over folds is that of scikit-learn's finite fold scores. A fold that lacks what the
 metric needs may still have such a score (average precision without a positive row is 0): it counts then, as it
 counted when the winner was chosen. No other segment counts in a bootstrap unless the rows with weight hold what
 the metric needs, so that chance never turns a fold into a 0.
+
+*Within folds.* Scores of different folds come from different models, and nothing promises that they are on one
+scale. A share of the pairs of rows of one fold needs no such promise, and unlike the mean over folds it is defined
+as soon as one fold holds a pair: numerators and denominators are summed over the folds, and divided once. The rows
+of all repeats stand one below another in a single segment, and a fold of a repeat is a fold of its own. So a
+bootstrap, which draws a row with its predictions of all repeats, weighs each of them.
+
+*Aligned.* The models of different folds differ in where their scores lie, because their training parts differ: on
+few rows the share of a class in the training part runs against that in the fold. All rows together then rank rows
+of different folds by what their models differ in. A rank within the fold does not suffer from that; neither does a
+distance from the fold's median, which keeps how far apart scores lie.
+
+*The best constant model* predicts the same for every row, and its score is the baseline of all others. Candidates
+of which one is best, whatever the metric, are scored by the metric itself, in the segments of the score that it
+stands beside. They are chosen with sight of the same rows and their weights.
 """
 
 from __future__ import annotations
@@ -18,13 +32,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout._types import Floats, Weightings
-from heldout.data.task import Truth
+from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import cut_rows
 from heldout.metrics.base import (
@@ -32,12 +46,22 @@ from heldout.metrics.base import (
     Fused,
     Metric,
     Needs,
+    PairStatistic,
+    Response,
     Selected,
     Statistic,
     fitted,
+    is_pair_based,
+    is_reversed,
     is_undefined,
     positive_of,
+    quiet_if_foreign,
+    sign_of,
+    unsigned,
 )
+from heldout.metrics.custom import CustomMetric
+from heldout.metrics.row_losses import Finish, LossOutsideRangeError, OfRowLosses
+from heldout.metrics.survival import observed_by
 
 Bind: TypeAlias = Callable[[Truth, NDArray[Any]], Statistic]
 """From the truth of n rows and predictions (n, D) to the statistic that gives their scores."""
@@ -359,3 +383,427 @@ def _standing(metric: Metric, fold: Segment, sample_weight: Floats | None) -> Se
             if np.isnan(fold.statistic.all(weights)).all():
                 return SegmentStanding.UNDEFINED
     return SegmentStanding.ORDINARY if fold.defined(weights)[0] else SegmentStanding.DEGENERATE
+
+
+def row_scores(metric: Metric, truth: Truth, predictions: NDArray[Any]) -> Floats | None:
+    """(n, C): the score of each row by itself; None where the metric is not the mean of these.
+
+    Examples
+    --------
+    >>> from heldout.data.task import truth_of
+    >>> from heldout.metrics import metric_named
+    >>> row_scores(metric_named("neg_mean_squared_error"), truth_of([0.5, 1.5]), np.array([[1.5], [1.5]])).tolist()
+    [[-1.0], [0.0]]
+    """
+    plain = fitted(unsigned(metric), truth)
+    if not isinstance(plain, OfRowLosses) or not plain.row_wise:
+        return None
+    losses = np.asarray(plain.losses(truth, predictions), dtype=np.float64)
+    scores = 1.0 - losses if plain.finish is Finish.COMPLEMENT else losses
+    return scores if sign_of(metric) > 0 else 0.0 - scores
+
+
+def fold_score(
+    metric: Metric,
+    truth: Truth,
+    predictions: NDArray[Any],
+    folds: NDArray[np.int32],
+    sample_weight: Floats | None = None,
+) -> AggregateScore:
+    """Bind a metric to predictions (n, C, R[, n_classes]) and folds (n, R), as ``aggregate_score`` does."""
+    bound = fitted(metric, truth)
+    scores = None
+    if folds.shape[1] == 1 and _are_single(folds[:, 0]):
+        defined_alone = bound.needs is Needs.ROW and bound.undefined_without is Needs.ROW
+        scores = row_scores(bound, truth, predictions[:, :, 0]) if defined_alone else None
+    if scores is None:
+        return aggregate_score(metric, truth, predictions, folds, sample_weight, as_folds=True)
+    return RowAggregate(
+        metric=bound,
+        segments=_LazySegments(
+            truth.n_rows, lambda: aggregate_score(metric, truth, predictions, folds, sample_weight, as_folds=True)
+        ),
+        n_rows=truth.n_rows,
+        n_columns=predictions.shape[1],
+        sample_weight=sample_weight,
+        row_scores=scores,
+        mean=bound.statistic(truth, predictions[:, :, 0]),
+        order=np.argsort(folds[:, 0]),
+    )
+
+
+def _are_single(folds: NDArray[np.int32]) -> bool:
+    return bool((folds >= 0).all()) and len(np.unique(folds)) == len(folds)
+
+
+class _LazySegments(Sequence[Segment]):
+    """Segments that are bound when the first is read: thousands, and rarely read."""
+
+    def __init__(self, n_segments: int, score: Callable[[], AggregateScore]) -> None:
+        self._n_segments, self._score = n_segments, score
+
+    @cached_property
+    def _segments(self) -> tuple[Segment, ...]:
+        return tuple(self._score().segments)
+
+    @overload
+    def __getitem__(self, index: int) -> Segment: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Segment, ...]: ...
+    def __getitem__(self, index: int | slice) -> Segment | tuple[Segment, ...]:
+        return self._segments[index]
+
+    def __len__(self) -> int:
+        return self._n_segments
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RowAggregate(AggregateScore):
+    """The mean over segments of one row each.
+
+    - ``row_scores``: (n, C).
+    - ``mean``: the mean over rows, each of which has the same weight or none.
+    - ``order``: the rows in the order of their segments.
+    """
+
+    row_scores: Floats
+    mean: Statistic
+    order: NDArray[np.intp]
+
+    def all(self, counts: Weightings) -> Floats:
+        return self.mean.all(self._drawn(counts))
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        return self.mean.selected(self._drawn(counts), columns)
+
+    @property
+    def has_fused_path(self) -> bool:
+        return False
+
+    @property
+    def degenerate_segments(self) -> int:
+        return 0
+
+    @property
+    def failures(self) -> dict[str, int]:
+        return {}
+
+    def by_segment(self, counts: Weightings) -> Floats:
+        drawn = self.defined_segments(counts)
+        return np.where(drawn[:, :, None], self.row_scores[self.order], np.nan)
+
+    def by_repeat(self, counts: Weightings) -> Floats:
+        return self.all(counts)[:, None]
+
+    def with_predictions(self, predictions: NDArray[Any], bind: Bind | None = None) -> AggregateScore:
+        generic = AggregateScore(self.metric, tuple(self.segments), self.n_rows, self.n_columns, self.sample_weight)
+        return generic.with_predictions(predictions, bind)
+
+    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
+        return np.asarray(self._drawn(counts).any(axis=1))
+
+    def defined_segments(self, counts: Weightings) -> NDArray[np.bool_]:
+        return self._drawn(counts)[:, self.order].astype(bool)
+
+    def _drawn(self, counts: Weightings) -> NDArray[np.uint8]:
+        drawn = counts > 0
+        if self.sample_weight is not None:
+            drawn &= self.sample_weight > 0
+        return drawn.astype(np.uint8)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PairSegment(Segment):
+    """The rows of all repeats, with a metric of pairs bound to the pairs within folds."""
+
+    statistic: PairStatistic
+    # folds, repeats (len(rows),): the fold of each row, whose code does not recur between repeats, and its repeat
+    folds: NDArray[np.intp]
+    repeats: NDArray[np.intp]
+
+    def defined(self, weights: Weightings) -> NDArray[np.bool_]:
+        return self.statistic.defined(weights)
+
+    def defined_among(self, weights: Weightings) -> NDArray[np.bool_]:
+        return self.defined(cut_rows(weights, self.rows))
+
+    def by_repeat(self, weights: Weightings) -> dict[int, Floats]:
+        found = {}
+        for repeat in np.unique(self.repeats).tolist():
+            own = np.where(self.repeats == repeat, weights, np.zeros(1, dtype=weights.dtype))
+            found[repeat] = np.where(self.defined(own)[:, None], self.statistic.all(own), np.nan)
+        return found
+
+    def reading(self, metric: Metric, predictions: NDArray[Any], bind: Bind | None) -> PairSegment:
+        assert is_pair_based(metric), "bound already"
+        read = predictions[self.rows, :, self.repeats]
+        return replace(self, statistic=metric.statistic_within(self.truth, read, self.folds))
+
+
+def within_score(
+    metric: Metric,
+    truth: Truth,
+    predictions: NDArray[Any],
+    folds: NDArray[np.int32],
+    sample_weight: Floats | None = None,
+) -> AggregateScore:
+    """Bind a metric to predictions and to folds, of whose rows alone it counts the pairs.
+
+    A mean over rows is the same within folds as over all rows, and is bound to all of them. ``folds`` (n, R) are
+    codes as the segments of ``aggregate_score``. A pair weighs the product of the weights of its rows.
+
+    Examples
+    --------
+    >>> from heldout.metrics import metric_named
+    >>> from heldout.data.task import truth_of
+    >>> truth, scores = truth_of([0, 1, 0, 1]), np.array([0.1, 0.2, 0.8, 0.9])[:, None, None]
+    >>> folds = np.array([0, 0, 1, 1], dtype=np.int32)[:, None]  # the second model's scores are all higher
+    >>> within_score(metric_named("roc_auc"), truth, scores, folds).observed()
+    array([1.])
+    """
+    if not is_pair_based(metric):
+        reason = unfit_within(metric)
+        if reason:
+            raise InputError(f"{reason}.")
+        pooled = np.where(folds >= 0, np.arange(folds.shape[1]), -1).astype(np.int32)
+        return aggregate_score(metric, truth, predictions, pooled, sample_weight)
+    bound = fitted(metric, truth)
+    assert is_pair_based(bound), "fitting a metric does not change what it is"
+    repeats, rows = np.nonzero(folds.T >= 0)
+    if not rows.size:
+        raise InputError("no row is in play: every row's fold is -1; give at least one predicted row.")
+    mine, codes = truth.rows(rows), folds[rows, repeats].astype(np.intp)
+    segment = PairSegment(
+        rows=rows,
+        truth=mine,
+        positive=positive_of(bound, truth),
+        statistic=bound.statistic_within(mine, predictions[rows, :, repeats], codes),
+        counted=bound.truth_for_needs(mine),
+        needs=bound.needs,
+        folds=codes,
+        repeats=repeats,
+    )
+    return AggregateScore(bound, (segment,), truth.n_rows, predictions.shape[1], sample_weight)
+
+
+def unfit_within(metric: Metric) -> str | None:
+    """Why a metric cannot be counted within folds, as a sentence without its end; None where it can.
+
+    Examples
+    --------
+    >>> from heldout.metrics import metric_named
+    >>> [unfit_within(metric_named(name)) is None for name in ("roc_auc", "accuracy", "f1", "r2")]
+    [True, True, False, False]
+    """
+    if is_pair_based(metric) or metric.row_wise:
+        return None
+    return (
+        f"`aggregate='within'` counts pairs of rows of one fold, and {metric.name} is neither made of pairs (as "
+        "roc_auc and concordance_index are) nor a mean over rows; use `aggregate='folds'` or 'pooled'"
+    )
+
+
+FEWEST = 8
+"""Rows of a fold whose median tells where scores lie: in smaller ones each row moves it towards itself."""
+LEAST = 1e-9
+"""Probabilities nearer to 0 or 1 are as good as this."""
+DIGITS = 9
+"""Of aligned scores, so that ties stay ties."""
+
+
+def reads_ranks(metric: Metric) -> bool:
+    """Whether a metric depends on the order of scores alone: decisions serve it as well as probabilities.
+
+    A function of the user's that reads decisions, such as a hinge loss, may read how large they are.
+    """
+    return Response.DECISION in metric.responses and not metric.calls_foreign_code
+
+
+def alignable(folds: NDArray[np.int32]) -> bool:
+    """Whether all folds (n, R), codes that do not recur and -1 where a row is not in play, have enough rows."""
+    return int(np.unique(folds[folds >= 0], return_counts=True)[1].min(initial=FEWEST)) >= FEWEST
+
+
+def aligned(scores: NDArray[Any], folds: NDArray[np.int32]) -> Floats:
+    """Logits of probabilities, or decisions as they are, less the median of their fold.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, C, R) or (n, C, R, n_classes)
+        Probabilities or decisions; NaN where there are none.
+    folds : ndarray of shape (n, R)
+
+    Examples
+    --------
+    >>> scores = np.array([0.1, 0.5, 0.9, 0.2, 0.6, 0.95]).reshape(6, 1, 1)
+    >>> aligned(scores, np.array([[0], [0], [0], [1], [1], [1]])).ravel().round(2).tolist()
+    [-2.2, 0.0, 2.2, -1.79, 0.0, 2.54]
+    """
+    values = np.array(scores, dtype=np.float64)
+    rows = tuple(axis for axis in range(values.ndim) if axis != 1)
+    with np.errstate(invalid="ignore"):
+        # Without a declaration numbers tell: what leaves [0, 1] anywhere is a decision, of which no logit is taken.
+        outside = (values < 0) | (values > 1)
+    shares = ~outside.any(axis=rows)  # (C,)
+    clipped = np.clip(values[:, shares], LEAST, 1 - LEAST)
+    values[:, shares] = np.log(clipped / (1 - clipped))
+    for repeat in range(folds.shape[1]):
+        for code in np.unique(folds[folds[:, repeat] >= 0, repeat]):
+            mine = folds[:, repeat] == code
+            # The median and not the mean: a few rows with logits of 20 would move a whole fold.
+            values[mine, :, repeat] -= np.median(values[mine, :, repeat], axis=0)
+    return np.round(values, DIGITS)
+
+
+def score_on_scale(
+    scale: str,
+    metric: Metric,
+    truth: Truth,
+    predictions: NDArray[Any],
+    repeats: NDArray[np.int32] | None,
+    folds: NDArray[np.int32] | None,
+    sample_weight: Floats | None = None,
+) -> AggregateScore:
+    """The metric of predictions (n, C, R[, n_classes]): mean over folds, of pairs in folds, or of rows together.
+
+    Parameters
+    ----------
+    scale : "folds", "within", "pooled" or "aligned"
+    repeats, folds : ndarray of shape (n, R)
+        Codes of the rows' repeats and folds, which do not recur between repeats; -1 where a row is not in play. The
+        first is read by "pooled" and "aligned", the second by all but "pooled".
+    """
+    if scale == "pooled":
+        assert repeats is not None, "read by this scale"
+        return aggregate_score(metric, truth, predictions, repeats, sample_weight)
+    assert folds is not None, "folds are read where they are known"
+    if scale == "aligned":
+        assert repeats is not None, "read by this scale"
+        return aggregate_score(metric, truth, aligned(predictions, folds), repeats, sample_weight)
+    score = within_score if scale == "within" else fold_score
+    return score(metric, truth, predictions, folds, sample_weight)
+
+
+MOST_CLASSES = 8
+"""Of more classes only the most frequent are tried: no metric is best for a rarer one."""
+
+
+def constant_score(score: AggregateScore, truth: Truth, n_repeats: int) -> float | None:
+    """The best constant model's score, computed as ``score`` computes those of configurations.
+
+    None where there is none: of a metric of the user's own, and of one in which a constant can be perfect, such as
+    recall or a calibration error.
+    """
+
+    def values_of(predictions: NDArray[Any]) -> Floats:
+        return score.with_predictions(predictions).observed()
+
+    return _best(score.metric, truth, score.sample_weight, n_repeats, values_of)
+
+
+def constant_of_rows(
+    metric: Metric, truth: Truth, folds: NDArray[np.int32] | None = None, sample_weight: Floats | None = None
+) -> float | None:
+    """The same for rows that were predicted in ``folds`` (n, R), codes that do not recur; of all rows without.
+
+    Examples
+    --------
+    >>> from heldout.data.task import truth_of
+    >>> from heldout.metrics import metric_named
+    >>> truth = truth_of([0, 0, 0, 1])
+    >>> [constant_of_rows(metric_named(name), truth) for name in ("accuracy", "roc_auc", "f1", "recall")]
+    [0.75, 0.5, 0.4, None]
+    """
+    segments = np.zeros((truth.n_rows, 1), dtype=np.int32) if folds is None else folds
+
+    def values_of(predictions: NDArray[Any]) -> Floats:
+        as_folds = folds is not None
+        return aggregate_score(metric, truth, predictions, segments, sample_weight, as_folds=as_folds).observed()
+
+    return _best(fitted(metric, truth), truth, sample_weight, segments.shape[1], values_of)
+
+
+def _best(
+    metric: Metric,
+    truth: Truth,
+    weights: Floats | None,
+    n_repeats: int,
+    values_of: Callable[[NDArray[Any]], Floats],
+) -> float | None:
+    """The best of the scores that ``values_of`` gives to constants (n, D, R[, outputs])."""
+    inner = unsigned(metric)
+    if not _has_baseline(inner) or is_reversed(metric) or truth.kind is TaskKind.OTHER:
+        return None
+    counts: Weightings = np.ones((1, truth.n_rows), dtype=np.uint8) if weights is None else weights[None]
+    constants = _constants(inner, truth, counts[0].astype(np.float64))
+    shape = (truth.n_rows, len(constants), n_repeats, *constants.shape[1:])
+    predictions = np.broadcast_to(constants[:, None], shape)
+    try:
+        # Constants make many functions warn, such as a correlation without a spread.
+        with quiet_if_foreign([metric]):
+            of_all_rows = metric.statistic(truth, predictions[:, :, 0]).all(counts)
+            values = values_of(predictions)
+    except LossOutsideRangeError:  # of a user's bound that holds for better models only
+        return None
+    sign = 1.0 if metric.greater_is_better else -1.0
+    reached, best = (float(np.nanmax(sign * found, initial=-np.inf)) for found in (of_all_rows, values))
+    # A metric that a constant can make perfect has no baseline.
+    if reached >= max(sign * end for end in metric.range) - 1e-9 or not np.isfinite(best):
+        return None
+    # Rounding errors must not make a constant look a little better than .5; adding 0 turns -0 into 0.
+    return sign * (round(best, 12) if inner.greater_is_better else best) + 0.0
+
+
+def _has_baseline(metric: Metric) -> bool:
+    """Whether a constant is a guess: the metric is no user's own, has a best value, and is no calibration alone."""
+    if isinstance(metric, CustomMetric):
+        return str(getattr(metric.function, "__module__", "")).startswith("sklearn.")
+    is_ours = type(metric).__module__.startswith("heldout.") and bool(metric.responses)
+    return is_ours and metric.ideal is None and (metric.greater_is_better or metric.range[0] > -np.inf)
+
+
+def _constants(metric: Metric, truth: Truth, weights: Floats) -> NDArray[Any]:
+    """(D[, outputs]): predictions of which one is the metric's best constant."""
+    if truth.kind is TaskKind.REGRESSION:
+        return _numbers(truth.values[weights > 0], weights[weights > 0], getattr(metric, "alpha", 0.5))
+    if truth.kind is TaskKind.SURVIVAL:
+        # Of risks all constants are alike: none ranks.
+        if Response.SURVIVAL not in metric.responses:
+            return np.zeros(1)
+        observed = [observed_by(truth, time) for time in metric.times or ()]
+        return np.array([[np.average(at.outcome, weights=at.weight * weights) for at in observed]])
+    shares = np.bincount(truth.values, weights, minlength=truth.n_classes) / weights.sum()
+    if Response.LABELS in metric.responses:
+        return np.argsort(-shares, kind="stable")[:MOST_CLASSES].astype(np.int32)
+    return shares[None] if truth.positive is None else shares[[truth.positive]]
+
+
+def _numbers(values: Floats, weights: Floats, alpha: float) -> Floats:
+    """The best constants of squared, absolute, greatest, relative, logarithmic and median errors."""
+    order = np.argsort(values)
+    values, weights = values[order], weights[order]
+    until = np.r_[0.0, np.cumsum(weights)]
+    # The shortest stretch that holds half of the rows: its middle has the least median error.
+    last = np.searchsorted(until[1:], until[:-1] + until[-1] / 2 * (1 - 1e-12))  # of half of the rows from each on
+    last = last[last < len(values)]
+    shortest = int(np.argmin(values[last] - values[: len(last)]))
+    with np.errstate(all="ignore"):
+        # An error relative to the value weighs rows by 1/|value|.
+        relative = weights / np.maximum(np.abs(values), np.finfo(np.float64).eps)
+        return np.array(
+            [
+                np.average(values, weights=weights),
+                _quantile(values, weights, alpha),
+                values[0] / 2 + values[-1] / 2,
+                _quantile(values, relative, 0.5),
+                np.expm1(np.average(np.log1p(values), weights=weights)) if values[0] > -1 else values[0],
+                values[shortest] / 2 + values[last[shortest]] / 2,
+            ]
+        )
+
+
+def _quantile(values: Floats, weights: Floats, alpha: float) -> float:
+    """Of ascending values."""
+    # A cumulated weight that equals the share but for rounding counts as reaching it.
+    place = np.searchsorted(np.cumsum(weights), alpha * weights.sum() * (1 - 1e-12))
+    return float(values[min(place, len(values) - 1)])

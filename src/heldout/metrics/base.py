@@ -10,15 +10,16 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, Self, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout._types import Floats, Weightings
-from heldout.data.task import TaskKind, Truth, labels_text
+from heldout.data.task import TaskKind, Truth, labels_text, no_labels
 from heldout.errors import InputError
 from heldout.kernels.dispatch import cut_rows
 from heldout.kernels.reference import places_in_time
@@ -449,3 +450,396 @@ def is_undefined(metric: Metric | None, truth: Truth, weight: NDArray[np.float64
         (truth, None) if metric is None else (metric.truth_for_needs(truth), positive_of(metric, truth))
     )
     return not needs.met(counted, positive, weights)[0]
+
+
+def name_with(stem: str, metric: Any, *parameters: str) -> str:
+    """A metric's name with those of its parameters that differ from their default.
+
+    Examples
+    --------
+    >>> from heldout.metrics.regression import PinballLoss
+    >>> name_with("mean_pinball_loss", PinballLoss(0.9), "alpha"), name_with("pinball", PinballLoss(), "alpha")
+    ('mean_pinball_loss(alpha=0.9)', 'pinball')
+    """
+    defaults = {field.name: field.default for field in fields(metric)}
+    given = {name: getattr(metric, name) for name in parameters}
+    listed = ", ".join(f"{name}={value!r}" for name, value in given.items() if value != defaults[name])
+    return f"{stem}({listed})" if listed else stem
+
+
+def check_among(parameter: str, value: Any, allowed: Sequence[Any]) -> None:
+    """Refuse a value that a metric's parameter cannot have."""
+    if not any(value is one or (isinstance(value, str) and value == one) for one in allowed):
+        raise InputError(
+            f"{parameter} must be one of {', '.join(repr(one) for one in allowed)}, got {value!r}.",
+            argument=parameter,
+        )
+
+
+def is_number(value: Any) -> bool:
+    """Whether a parameter is a real number, and not NaN."""
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return number and not np.isnan(value)
+
+
+def times_of(metric: Metric) -> tuple[float, ...]:
+    """The times at which a metric reads survival probabilities; none of one that reads none, or any."""
+    return () if metric.times is None else tuple(float(time) for time in metric.times)
+
+
+def full_name(metric: Metric) -> str:
+    """The name by which a metric is found again: with its times, where they are several and the name has none.
+
+    Examples
+    --------
+    >>> from heldout.metrics.survival import IntegratedBrier
+    >>> full_name(IntegratedBrier(times=(1, 4)))
+    'integrated_brier_score(times=[1.0, 4.0])'
+    """
+    times = times_of(metric)
+    return f"{metric.name}(times={list(times)})" if len(times) > 1 and "(" not in metric.name else metric.name
+
+
+def at_times_of(metric: Metric, array: NDArray[Any], times: Sequence[float]) -> NDArray[Any]:
+    """Survival probabilities (..., n_times) at the times that a metric reads, of those at ``times``.
+
+    Examples
+    --------
+    >>> from heldout.metrics.survival import IntegratedBrier
+    >>> at_times_of(IntegratedBrier(times=(1, 4)), np.array([[[0.9, 0.8, 0.7]]]), (1, 2, 4)).tolist()
+    [[[0.9, 0.7]]]
+    """
+    read = times_of(metric)
+    if not read or not times or read == tuple(times):
+        return array
+    place = {time: number for number, time in enumerate(times)}
+    absent = [time for time in read if time not in place]
+    if absent:
+        raise InputError(
+            f"{metric.name} reads survival probabilities at time {absent[0]:g}, but the predictions are of times "
+            f"{', '.join(f'{time:g}' for time in times)}; predict them at its times too."
+        )
+    return array[..., [place[time] for time in read]]
+
+
+def checked_probabilities(name: str, predictions: NDArray[Any]) -> Floats:
+    """Predictions as float64; InputError, naming the metric, where they are beyond [0, 1]."""
+    given: Floats = np.asarray(predictions, dtype=np.float64)
+    if given.size and not (given.min() >= 0 and given.max() <= 1):
+        raise InputError(
+            f"metric '{name}' needs probabilities from 0 to 1, got values from {given.min():g} to "
+            f"{given.max():g}; give probabilities, or use a metric that takes decision values.",
+            argument="metric",
+        )
+    return given
+
+
+class OfKind(NamedTuple):
+    """What a metric is in one kind of task."""
+
+    responses: tuple[Response, ...]  # preferred first
+    needs: Needs  # what drawn rows must hold, and those of a fold too
+    # ``bind(truth, predictions)`` to a ``Statistic``, as ``Metric.statistic``
+    bind: Callable[[Truth, NDArray[Any]], Statistic]
+
+
+@dataclass(frozen=True)
+class ByKind(Metric):
+    """The template of such a metric: ``of_kinds`` is its table.
+
+    Attributes
+    ----------
+    kind : TaskKind, optional
+        Of the target that it was fitted to; before, it may be of any in the table.
+    """
+
+    kind: TaskKind | None = field(default=None, repr=False, compare=False, kw_only=True)
+
+    def of_kinds(self) -> Mapping[TaskKind, OfKind]:
+        """What the metric is in each kind of task, with its parameters bound."""
+        raise NotImplementedError
+
+    @property
+    def tasks(self) -> frozenset[TaskKind]:
+        return frozenset(self.of_kinds())
+
+    @property
+    def responses(self) -> tuple[Response, ...]:
+        table = self.of_kinds()
+        if self.kind is not None:
+            return table[self.kind].responses
+        return tuple(dict.fromkeys(response for entry in table.values() for response in entry.responses))
+
+    @property
+    def needs(self) -> Needs:
+        table = self.of_kinds()
+        return next(iter(table.values())).needs if self.kind is None else table[self.kind].needs
+
+    @property
+    def undefined_without(self) -> Needs:
+        return self.needs
+
+    def for_truth(self, truth: Truth) -> Self:
+        """As it is in the target's kind of task."""
+        return replace(self, kind=truth.kind) if truth.kind in self.tasks else self
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+        return self.of_kinds()[truth.kind].bind(truth, predictions)
+
+
+def reads_as_numbers(metric: Metric, y: NDArray[Any]) -> bool:
+    """Whether a target is numbers to a metric, of which it may be labels too.
+
+    It is where the metric was fitted to numbers, or knows nothing else; to a metric that knows no more than two
+    classes more values than that are numbers, as fractions always are.
+
+    Examples
+    --------
+    >>> from heldout.metrics import metric_named
+    >>> slope = metric_named("calibration_slope")
+    >>> [reads_as_numbers(slope, np.array(y)) for y in ([0, 1, 1], [0, 1, 2], ["a", "b"])]
+    [False, True, False]
+    """
+    if TaskKind.REGRESSION not in metric.tasks:
+        return False
+    kind = metric.kind if isinstance(metric, ByKind) else None
+    if kind is not None or not metric.tasks & {TaskKind.BINARY, TaskKind.MULTICLASS}:
+        return kind in (None, TaskKind.REGRESSION)
+    if y.dtype.kind not in "iuf":
+        return False
+    return bool(no_labels(y).any()) or (TaskKind.MULTICLASS not in metric.tasks and len(np.unique(y)) > 2)
+
+
+class PairStatistic(Statistic, Protocol):
+    """A statistic that knows where it has pairs."""
+
+    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
+        """(L,): whether the rows of positive weight (L, n) hold every pair that the metric needs."""
+
+
+@runtime_checkable
+class PairBased(Metric, Protocol):
+    """A metric that can count the pairs of rows of one fold only.
+
+    Attributes
+    ----------
+    pair_based : bool
+        False of a wrapper around a metric that cannot.
+    share_of_pairs : PairBased
+        The metric, or one that tells of the same scores whether folds are comparable: folds of any size have the
+        expected share of pairs of all rows then, while the beginning of a curve is coarser in a small fold.
+    """
+
+    @property
+    def pair_based(self) -> bool:
+        return True
+
+    @property
+    def share_of_pairs(self) -> PairBased:
+        return self
+
+    def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> PairStatistic:
+        """As ``Metric.statistic``, of the pairs of rows with equal ``folds`` (n,), codes of at least 0."""
+
+
+def is_pair_based(metric: Metric) -> TypeGuard[PairBased]:
+    """Whether a metric can count the pairs within folds.
+
+    Examples
+    --------
+    >>> from heldout.metrics import metric_named
+    >>> [is_pair_based(metric_named(name)) for name in ("roc_auc", "concordance_index", "log_loss", "neg_log_loss")]
+    [True, True, False, False]
+    """
+    return isinstance(metric, PairBased) and metric.pair_based
+
+
+class AroundMetric(Metric):
+    """A dataclass with the field ``metric``; its subclass declares its name, and what differs."""
+
+    metric: Metric
+
+    @property
+    def title(self) -> str:
+        return self.metric.title
+
+    @property
+    def definition(self) -> str:
+        return self.metric.definition
+
+    @property
+    def greater_is_better(self) -> bool:
+        return self.metric.greater_is_better
+
+    @property
+    def responses(self) -> tuple[Response, ...]:
+        return self.metric.responses
+
+    @property
+    def tasks(self) -> frozenset[TaskKind]:
+        return self.metric.tasks
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return self.metric.range
+
+    @property
+    def needs(self) -> Needs:
+        return self.metric.needs
+
+    @property
+    def undefined_without(self) -> Needs:
+        return self.metric.undefined_without
+
+    @property
+    def row_wise(self) -> bool:
+        return self.metric.row_wise
+
+    @property
+    def mean_within_classes(self) -> bool:
+        return self.metric.mean_within_classes
+
+    @property
+    def squares_errors(self) -> bool:
+        return self.metric.squares_errors
+
+    @property
+    def pos_label(self) -> Any:
+        return self.metric.pos_label
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return self.metric.sources
+
+    @property
+    def takes_weights(self) -> bool:
+        return self.metric.takes_weights
+
+    @property
+    def calls_foreign_code(self) -> bool:
+        return self.metric.calls_foreign_code
+
+    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_] | None:
+        return self.metric.clipped(truth, predictions)
+
+    def for_truth(self, truth: Truth) -> Self:
+        """The same of the metric as it is on this target."""
+        changed: Self = replace(self, metric=fitted(self.metric, truth))  # type: ignore[type-var]
+        return changed
+
+
+@dataclass(frozen=True)
+class Signed(AroundMetric):
+    """``sign`` times a metric, with greater = better.
+
+    Attributes
+    ----------
+    metric : Metric
+    sign : 1 or -1
+        -1 of a loss is the usual case. +1 of a loss maximises it, and -1 of a score minimises it: what a
+        scorer says is done, as the search that it comes from does it too.
+
+    Examples
+    --------
+    >>> from heldout.metrics.classification import LogLoss
+    >>> Signed(LogLoss(), -1).name, Signed(LogLoss(), -1).range
+    ('neg_log_loss', (-inf, 0.0))
+    """
+
+    metric: Metric
+    sign: int
+
+    @property
+    def name(self) -> str:
+        return self.metric.name if self.sign > 0 else f"neg_{self.metric.name}"
+
+    @property
+    def greater_is_better(self) -> bool:
+        return True
+
+    @property
+    def range(self) -> tuple[float, float]:
+        low, high = self.metric.range
+        return (low, high) if self.sign > 0 else (0.0 - high, 0.0 - low)
+
+    @property
+    def times(self) -> tuple[float, ...]:
+        return times_of(self.metric)
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> SignedStatistic:
+        inner = self.metric.statistic(truth, predictions)
+        same_best = self.metric.greater_is_better == (self.sign > 0)
+        if same_best and isinstance(inner, Fused):
+            return SignedFused(inner, self.sign, inner)
+        return SignedStatistic(inner, self.sign)
+
+    @property
+    def pair_based(self) -> bool:
+        return is_pair_based(self.metric)
+
+    @property
+    def share_of_pairs(self) -> PairBased:
+        return self.metric.share_of_pairs if is_pair_based(self.metric) else self
+
+    def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> SignedPairs:
+        assert is_pair_based(self.metric), "asked only of those that are"
+        inner = self.metric.statistic_within(truth, predictions, folds)
+        return SignedPairs(inner, self.sign, inner)
+
+
+def unsigned(metric: Metric) -> Metric:
+    """The metric within one of scikit-learn's ``neg_`` names; any other itself."""
+    return metric.metric if isinstance(metric, Signed) else metric
+
+
+def is_reversed(metric: Metric) -> bool:
+    """Whether a scorer maximises a loss, or minimises a score."""
+    return isinstance(metric, Signed) and metric.metric.greater_is_better != (metric.sign > 0)
+
+
+def sign_of(metric: Metric) -> int:
+    """-1 of a ``neg_`` name, otherwise 1."""
+    return metric.sign if isinstance(metric, Signed) else 1
+
+
+@dataclass(frozen=True, eq=False)
+class SignedStatistic:
+    """``sign`` times a statistic."""
+
+    inner: Statistic
+    sign: int
+
+    def all(self, counts: Weightings) -> Floats:
+        return self._signed(self.inner.all(counts))
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        return self._signed(self.inner.selected(counts, columns))
+
+    @property
+    def failures(self) -> dict[str, int]:
+        """Of the statistic within."""
+        return dict(self.inner.failures) if isinstance(self.inner, Failing) else {}
+
+    def _signed(self, values: Floats) -> Floats:
+        return values if self.sign > 0 else 0.0 - values  # not -values: a perfect loss is 0, not -0
+
+
+@dataclass(frozen=True, eq=False)
+class SignedPairs(SignedStatistic):
+    """... of the pairs within folds."""
+
+    pairs: PairStatistic
+
+    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
+        return self.pairs.defined(counts)
+
+
+@dataclass(frozen=True, eq=False)
+class SignedFused(SignedStatistic):
+    """... of one whose best column can be found without a matrix of values."""
+
+    fused: Fused
+
+    def best_out_of_bag(self, counts: NDArray[np.uint8]) -> Selected:
+        columns, values = self.fused.best_out_of_bag(counts)
+        return Selected(columns, self._signed(values))

@@ -1,28 +1,226 @@
-"""Metrics of predicted labels and of predicted probabilities; those of rankings are in ``ranking``."""
+"""Metrics of predicted labels and of predicted probabilities; those of rankings are in ``ranking``.
+
+Most metrics of labels are functions of the confusion matrix. For bootstrap counts only the *errors* are summed
+(there are few) and hits are what is left of a class, in exact integers. For real weights that subtraction would
+leave crumbs where the truth is zero (and 0/0 would become a number), so hits are summed themselves.
+
+Cohen's kappa is how far labels agree beyond what two label columns of the same shares would by chance: one minus
+the penalty of the disagreements over the penalty expected if predictions were shuffled. A disagreement of classes
+i and j costs 1, or their distance on an ordered scale, or the square of that.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._types import Floats
+from heldout._types import Floats, Weightings
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
-from heldout.metrics.base import Metric, Needs, Response, positive_of
-from heldout.metrics.confusion import (
-    ClassCells,
-    Confusion,
-    ConfusionCells,
-    ConfusionStatistic,
-    matthews,
-    mean_recall,
-    ratio,
+from heldout.kernels.dispatch import CellSums, LossSums, total_weight
+from heldout.kernels.reference import class_weights
+from heldout.metrics.base import (
+    Metric,
+    Needs,
+    Response,
+    Sums,
+    check_among,
+    checked_probabilities,
+    is_number,
+    name_with,
+    positive_of,
 )
-from heldout.metrics.parameters import check_among, checked_probabilities, is_number, name_with
-from heldout.metrics.row_losses import Finish, OfRowLosses
+from heldout.metrics.row_losses import Finish, OfRowLosses, most_drawn, one_cell
+
+LANES_AT_ONCE = 16
+
+
+@dataclass(frozen=True, eq=False)
+class ConfusionCells:
+    """What L weightings give each of K classes, in D columns (all C of them, or the one selected)."""
+
+    support: Floats  # (K, L, 1): weight of the rows that are of the class
+    # missed, wrongly_found (L, D, K): weight of the rows of the class that are predicted to be of another, and the
+    # reverse
+    missed: NDArray[Any]
+    wrongly_found: NDArray[Any]
+    # (L, D, K): weight of the rows of the class that are predicted to be; what is left of the support when None
+    found: NDArray[Any] | None
+    # (K, 1 or L, D): whether the class occurs among the bound rows' labels or the column's predictions, drawn or
+    # not
+    occurs: NDArray[np.bool_]
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.support)
+
+    def lanes(self, first: int, last: int) -> ConfusionCells:
+        """Of the weightings ``first .. last - 1``."""
+        few = slice(first, last)
+        found = None if self.found is None else self.found[few]
+        occurs = self.occurs if self.occurs.shape[1] == 1 else self.occurs[:, few]
+        return ConfusionCells(self.support[:, few], self.missed[few], self.wrongly_found[few], found, occurs)
+
+    def hits(self, code: int) -> Floats:
+        """(L, D)."""
+        if self.found is None:
+            return self.support[code] - self.missed[..., code].astype(np.float64)
+        return self.found[..., code].astype(np.float64)
+
+    def false_alarms(self, code: int) -> Floats:
+        """(L, D)."""
+        return self.wrongly_found[..., code].astype(np.float64)
+
+    def of_class(self, code: int) -> ClassCells:
+        return ClassCells(self.hits(code), self.false_alarms(code), self.support[code])
+
+    def of_all(self) -> ClassCells:
+        """Of all classes together."""
+        each = [self.of_class(code) for code in range(self.n_classes)]
+        hits = np.sum([cells.hits for cells in each], axis=0)
+        false_alarms = np.sum([cells.false_alarms for cells in each], axis=0)
+        return ClassCells(hits, false_alarms, self.support.sum(axis=0))
+
+
+class ClassCells(NamedTuple):
+    """What a score of one class is made of: hits and false alarms (L, D), support (L, 1)."""
+
+    hits: Floats
+    false_alarms: Floats
+    support: Floats
+
+
+class Confusion:
+    """Confusion matrices of C columns of predicted class codes, asked for by class.
+
+    Parameters
+    ----------
+    truth : Truth of n rows
+    labels : ndarray of int, shape (n, C)
+    """
+
+    def __init__(self, truth: Truth, labels: NDArray[Any]) -> None:
+        self._codes, self._n_classes = truth.values, truth.n_classes
+        self._labels = labels.astype(np.int32)
+        self._wrong = self._labels != self._codes[:, None]
+        classes = np.arange(self._n_classes)
+        true = (self._codes[:, None] == classes).any(axis=0)
+        self._occurs = np.stack([true[k] | (self._labels == k).any(axis=0) for k in classes])
+
+    def all(self, counts: Weightings) -> ConfusionCells:
+        """Every column."""
+        return self._cells(counts, lambda sums: sums.all(counts), self._occurs[:, None, :])
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> ConfusionCells:
+        """One column a weighting (D = 1)."""
+        occurs = self._occurs[:, columns][:, :, None]
+        return self._cells(counts, lambda sums: sums.selected(counts, columns)[:, None], occurs)
+
+    def _cells(
+        self, counts: Weightings, ask: Callable[[Sums], NDArray[Any]], occurs: NDArray[np.bool_]
+    ) -> ConfusionCells:
+        missed = ask(self._missed)
+        # Of two classes, a miss of one is a false alarm of the other.
+        wrongly_found = missed[..., ::-1] if self._n_classes == 2 else ask(self._wrongly_found)
+        # Counts are exact, so hits are what is left of a class; real weights would leave crumbs where nothing is.
+        found = None if counts.dtype == np.uint8 else ask(self._found)
+        support = class_weights(counts, self._codes, self._n_classes)[:, :, None]
+        return ConfusionCells(support, missed, wrongly_found, found, occurs)
+
+    @cached_property
+    def _missed(self) -> Sums:
+        return self._sums(np.where(self._wrong, self._codes[:, None], -1))
+
+    @cached_property
+    def _wrongly_found(self) -> Sums:
+        return self._sums(np.where(self._wrong, self._labels, -1))
+
+    @cached_property
+    def _found(self) -> Sums:
+        return self._sums(np.where(self._wrong, -1, self._codes[:, None]))
+
+    def _sums(self, cells: NDArray[Any]) -> Sums:
+        return CellSums(cells.astype(np.int32), self._n_classes)
+
+
+@dataclass(frozen=True, eq=False)
+class ConfusionStatistic:
+    """A function of the cells, bound to rows; a ``Statistic``."""
+
+    confusion: Confusion
+    value: Callable[[ConfusionCells], Floats]
+
+    def all(self, counts: Weightings) -> Floats:
+        cells = self.confusion.all(counts)
+        values = np.empty(cells.missed.shape[:2])
+        # A few weightings at a time: what lies between the cells and the value stays in the cache.
+        for first in range(0, len(counts), LANES_AT_ONCE):
+            last = first + LANES_AT_ONCE
+            values[first:last] = self._value(cells.lanes(first, last))
+        return values
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        return self._value(self.confusion.selected(counts, columns))[:, 0]
+
+    def _value(self, cells: ConfusionCells) -> Floats:
+        return np.clip(self.value(cells), -1.0, 1.0)  # roots and real weights round beyond the ends
+
+
+def ratio(above: Floats, below: Floats) -> Floats:
+    """``above / below``, and 0 where both are 0, which is what scikit-learn returns there."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value: Floats = above / below
+    empty = below == 0
+    return np.where(empty, 0.0, value) if empty.any() else value
+
+
+def mean_recall(cells: ConfusionCells) -> Floats:
+    """(L, D): the mean share of hits over the classes that have weight."""
+    total = ratio(cells.hits(0), cells.support[0])
+    for code in range(1, cells.n_classes):
+        total += ratio(cells.hits(code), cells.support[code])
+    with np.errstate(invalid="ignore"):
+        # The number of classes with weight under each weighting: a bootstrap may lack one.
+        mean: Floats = total / (cells.support > 0).sum(axis=0)
+    return mean
+
+
+def matthews(cells: ConfusionCells) -> Floats:
+    """(L, D): the correlation of two label columns (Gorodkin 2004, eq. 8), 0 where one is constant.
+
+    For two classes ``(TP TN - FP FN) / sqrt(P N (TP + FP) (TN + FN))``.
+    """
+    covariance, predicted_spread, true_spread = (
+        _matthews_parts_of_two(cells) if cells.n_classes == 2 else _matthews_parts(cells)
+    )
+    # Two roots, not the root of a product: the product of four weights overflows first.
+    return ratio(covariance, np.sqrt(predicted_spread) * np.sqrt(true_spread))
+
+
+def _matthews_parts_of_two(cells: ConfusionCells) -> tuple[Floats, Floats, Floats]:
+    negative, positive = cells.of_class(0), cells.of_class(1)
+    covariance = positive.hits * negative.hits - positive.false_alarms * negative.false_alarms
+    predicted = (positive.hits + positive.false_alarms) * (negative.hits + negative.false_alarms)
+    return covariance, predicted, positive.support * negative.support
+
+
+def _matthews_parts(cells: ConfusionCells) -> tuple[Floats, Floats, Floats]:
+    each = [cells.of_class(code) for code in range(cells.n_classes)]
+    predicted = [mine.hits + mine.false_alarms for mine in each]
+    all_rows, all_true = np.sum(predicted, axis=0), cells.support.sum(axis=0)
+    covariance = all_rows * np.sum([mine.hits for mine in each], axis=0)
+    predicted_spread, true_spread = np.zeros_like(covariance), np.zeros_like(all_true)
+    for mine, found in zip(each, predicted, strict=True):
+        covariance -= mine.support * found
+        predicted_spread += found * (all_rows - found)
+        true_spread += mine.support * (all_true - mine.support)
+    return covariance, predicted_spread, true_spread
+
 
 _LABELS: tuple[Response, ...] = (Response.LABELS,)
 _PROBABILITIES: tuple[Response, ...] = (Response.PROBABILITIES,)
@@ -411,3 +609,159 @@ class Brier(OfRowLosses):
         true = truth.values[:, None] == np.arange(truth.n_classes)
         losses = ((given - true[:, None, :]) ** 2).sum(axis=2)
         return losses / 2 if half else losses
+
+
+KappaWeights = Literal["linear", "quadratic"]
+_POWERS: dict[KappaWeights | None, int] = {None: 0, "linear": 1, "quadratic": 2}
+
+
+_DEFINITIONS: dict[KappaWeights | None, str] = {
+    None: "The agreement of true and predicted classes beyond chance: 0 is chance, 1 full agreement.",
+    "linear": "The agreement beyond chance where an error costs the places between the classes: 0 is chance.",
+    "quadratic": (
+        "The agreement beyond chance where an error costs the squared places between the classes: 0 is chance."
+    ),
+}
+
+
+@dataclass(frozen=True)
+class CohenKappa(Metric):
+    """Agreement of true and predicted labels beyond chance (Cohen 1960; weighted: Cohen 1968).
+
+    1 is full agreement, 0 is what chance gives. The same number as scikit-learn's
+    ``cohen_kappa_score(y_true, y_pred, labels=classes, weights=weights)``; NaN, as there, where truth and
+    predictions are all of one and the same class.
+
+    Attributes
+    ----------
+    weights : None, "linear" or "quadratic"
+        What confusing two classes costs: 1, or how many places they stand apart in the order of the task's
+        classes, or the square of that.
+    absent_classes : "keep" or "skip"
+        Whether a class that neither occurs nor is predicted among the rows still is a place of the scale.
+        scikit-learn skips it without ``labels``, so that the distance of two classes depends on
+        which others happen to be there.
+
+    Examples
+    --------
+    >>> from heldout.data.task import truth_of
+    >>> truth, predicted = truth_of([0, 1, 2, 2]), np.array([[0, 0], [1, 1], [2, 0], [1, 2]])
+    >>> CohenKappa("quadratic").statistic(truth, predicted).all(np.ones((1, 4), dtype=np.uint8))
+    array([[0.8       , 0.38461538]])
+    """
+
+    weights: KappaWeights | None = None
+    absent_classes: Literal["keep", "skip"] = "keep"
+    sources = ("cohen1960", "cohen1968")
+    greater_is_better = True
+    responses = (Response.LABELS,)
+    tasks = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
+    range = (-1.0, 1.0)
+    needs = Needs.EVERY_CLASS
+
+    def __post_init__(self) -> None:
+        check_among("weights", self.weights, tuple(_POWERS))
+        check_among("absent_classes", self.absent_classes, ("keep", "skip"))
+
+    @property
+    def name(self) -> str:
+        return "cohen_kappa" if self.weights is None else f"{self.weights}_weighted_kappa"
+
+    @property
+    def title(self) -> str:
+        return "Cohen's kappa" if self.weights is None else f"Kappa, {self.weights} weights"
+
+    @property
+    def definition(self) -> str:
+        return _DEFINITIONS[self.weights]
+
+    @property
+    def function_name(self) -> str:
+        return "cohen_kappa_score" if self.weights is None else ""
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> ClassAgreement:
+        labels = predictions.astype(np.int32)
+        places = self._places(truth, labels)
+        power = _POWERS[self.weights]
+        wrong = labels != truth.values[:, None]
+        if power == 0:
+            # Without weights an error costs 1, and counts of errors are exact whole numbers.
+            penalties: Sums = CellSums(np.where(wrong, 0, -1).astype(np.int32), 1)
+        else:
+            distance = np.take_along_axis(places, labels.T, axis=1) - places[:, truth.values]
+            penalties = LossSums(np.abs(distance.T).astype(np.float64) ** power, most_drawn(truth.n_rows))
+        return ClassAgreement(
+            truth.values, penalties, CellSums(labels, truth.n_classes), np.diff(places, axis=1), power
+        )
+
+    def _places(self, truth: Truth, labels: NDArray[np.int32]) -> NDArray[np.intp]:
+        """(C, K): where each class stands on the scale of a column."""
+        classes = np.arange(truth.n_classes)
+        if self.absent_classes == "keep":
+            return np.broadcast_to(classes, (labels.shape[1], truth.n_classes))
+        # Without ``labels=`` scikit-learn numbers only the classes that occur, so distances shrink where one is
+        # absent.
+        occurs = np.stack([(truth.values == k).any() | (labels == k).any(axis=0) for k in classes], axis=1)
+        return np.asarray(np.cumsum(occurs, axis=1) - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassAgreement:
+    """Kappa of every column; a ``Statistic``."""
+
+    codes: NDArray[np.int32]  # (n,): the true classes
+    penalties: Sums  # of the rows
+    predicted: Sums  # the weight of the rows predicted to be of each class
+    steps: NDArray[np.intp]  # (C, K - 1): from each class to the next on a column's scale
+    power: int  # a distance d costs d**power
+
+    def all(self, counts: Weightings) -> Floats:
+        observed = one_cell(self.penalties.all(counts), 2).astype(np.float64)
+        predicted = self.predicted.all(counts)
+        values = np.empty_like(observed)
+        # A few weightings at a time: what lies between the sums and the value stays in the cache.
+        for first in range(0, len(counts), LANES_AT_ONCE):
+            few = slice(first, first + LANES_AT_ONCE)
+            values[few] = self._kappa(counts[few], observed[few], predicted[few], self.steps)
+        return values
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        observed = one_cell(self.penalties.selected(counts, columns), 1).astype(np.float64)[:, None]
+        predicted = self.predicted.selected(counts, columns)[:, None]
+        return self._kappa(counts, observed, predicted, self.steps[columns][:, None])[:, 0]
+
+    def _kappa(
+        self, counts: Weightings, observed: Floats, predicted: NDArray[Any], steps: NDArray[np.intp]
+    ) -> Floats:
+        n_classes = predicted.shape[-1]
+        true = class_weights(counts, self.codes, n_classes)[:, :, None]
+        shares = [predicted[..., k].astype(np.float64) for k in range(n_classes)]
+        expected = _penalty_by_chance(list(true), shares, steps, self.power)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            kappa: Floats = 1.0 - observed / (expected / total_weight(counts)[:, None])
+        return kappa
+
+
+def _penalty_by_chance(true: list[Floats], predicted: list[Floats], steps: NDArray[np.intp], power: int) -> Floats:
+    """(L, D): the sum over classes i and j of ``true[i] * predicted[j] * distance(i, j)**power``.
+
+    Up the scale with the sums over all lower classes of weight times distance to the power 0, 1 and 2. Nothing is
+    subtracted, so that what is zero stays zero under real weights.
+    """
+    total = np.zeros(predicted[0].shape)
+    below_true = [np.zeros_like(total) for _ in range(3)]
+    below_predicted = [np.zeros_like(total) for _ in range(3)]
+    for k in range(1, len(true)):
+        step = steps[..., k - 1]
+        _climb(below_true, true[k - 1], step)
+        _climb(below_predicted, predicted[k - 1], step)
+        total += predicted[k] * below_true[power] + true[k] * below_predicted[power]
+    return total
+
+
+def _climb(below: list[Floats], joining: Floats, step: NDArray[np.intp]) -> None:
+    """One class up: the class left joins those below, and all of them are a step further away."""
+    below[0] += joining
+    # The square before the distance, because it needs the distances of before.
+    below[2] += step * (2 * below[1] + step * below[0])
+    below[1] += step * below[0]

@@ -9,14 +9,16 @@ the scorer becomes that metric; otherwise the function itself is called, which i
 from __future__ import annotations
 
 import inspect
+import re
 import warnings
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import sklearn
 import sklearn.metrics
+from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metadata_routing import process_routing
 
@@ -31,19 +33,322 @@ from heldout._sklearn import (
     with_members,
 )
 from heldout._text import is_one_of
-from heldout.data.task import TaskKind, Truth, labels_text
+from heldout._types import Floats, Weightings
+from heldout.data.task import TaskKind, Truth, codes_of, has_fields, labels_text, survival_target, truth_of
 from heldout.errors import HeldoutWarning, InputError
-from heldout.metrics.base import ESTIMATOR_METHODS, Metric, Needs, Response, fitted
-from heldout.metrics.classification import Accuracy
-from heldout.metrics.custom import CustomMetric, accepts_weights, name_of
-from heldout.metrics.metric_function import MetricFunction
-from heldout.metrics.operating_points import PartialRocAuc
-from heldout.metrics.ranking import AveragePrecision, RocAuc
-from heldout.metrics.regression import R2
-from heldout.metrics.scikit_learn_functions import AVERAGED, CALLED, KERNELS_OF, PREDICTED, Declared
-from heldout.metrics.signed import Signed
+from heldout.metrics.base import (
+    ESTIMATOR_METHODS,
+    AroundMetric,
+    Metric,
+    Needs,
+    Response,
+    Signed,
+    Statistic,
+    fitted,
+    is_number,
+    positive_of,
+    reads_as_numbers,
+    sign_of,
+    unsigned,
+)
+from heldout.metrics.classification import (
+    Accuracy,
+    BalancedAccuracy,
+    Brier,
+    CohenKappa,
+    FScore,
+    LabelAverage,
+    LogLoss,
+    MatthewsCorrelation,
+    Precision,
+    Recall,
+    ZeroOneLoss,
+)
+from heldout.metrics.custom import CustomLoss, CustomMetric, accepts_weights, name_of
+from heldout.metrics.ranking import (
+    AveragePrecision,
+    ClassAverage,
+    PartialRocAuc,
+    RocAuc,
+    RocAucOneVsOne,
+    RocAucOneVsRest,
+)
+from heldout.metrics.regression import (
+    R2,
+    MeanAbsoluteError,
+    MeanSquaredError,
+    MedianAbsoluteError,
+    PinballLoss,
+    RootMeanSquaredError,
+)
 from heldout.metrics.survival import ConcordanceIndex
 from heldout.metrics.survival_model import last_step, scores_concordance
+
+Builder = Callable[..., Metric | None]
+
+# One builder a function, with the function's own keyword arguments; None where a value has no kernel.
+
+
+def _accuracy(normalize: bool = True) -> Metric | None:
+    return Accuracy() if normalize is True else None
+
+
+def _zero_one_loss(normalize: bool = True) -> Metric | None:
+    return ZeroOneLoss() if normalize is True else None
+
+
+def _balanced_accuracy(adjusted: bool = False) -> Metric | None:
+    return None if adjusted else BalancedAccuracy()
+
+
+def _class_score(kind: type[FScore | Precision | Recall]) -> Builder:
+    def build(
+        labels: Any = None, pos_label: Any = 1, average: Any = "binary", zero_division: Any = "warn"
+    ) -> Metric | None:
+        if labels is not None or average not in get_args(LabelAverage) or zero_division not in ("warn", 0):
+            return None
+        return kind(average, pos_label if average == "binary" else None)
+
+    return build
+
+
+def _fbeta(
+    beta: float, labels: Any = None, pos_label: Any = 1, average: Any = "binary", zero_division: Any = "warn"
+) -> Metric | None:
+    if not (is_number(beta) and 0 <= beta < np.inf):
+        return None
+    plain = _class_score(FScore)(labels, pos_label, average, zero_division)
+    return replace(plain, beta=float(beta)) if isinstance(plain, FScore) else None
+
+
+def _log_loss(normalize: bool = True, labels: Any = None) -> Metric | None:
+    return LogLoss() if normalize is True and labels is None else None
+
+
+def _brier(pos_label: Any = None, labels: Any = None, scale_by_half: Any = "auto") -> Metric | None:
+    if labels is not None:
+        return None
+    return Brier("auto" if scale_by_half == "auto" else bool(scale_by_half), pos_label)
+
+
+def _roc_auc(
+    average: Any = "macro", max_fpr: Any = None, multi_class: Any = "raise", labels: Any = None
+) -> Metric | None:
+    if labels is not None or average not in get_args(ClassAverage):
+        return None
+    if max_fpr is not None and max_fpr != 1:
+        plain = multi_class == "raise" and is_number(max_fpr) and 0 < max_fpr < 1
+        return PartialRocAuc(float(max_fpr)) if plain else None
+    by_scheme: dict[str, Metric] = {
+        "raise": RocAuc(),
+        "ovr": RocAucOneVsRest(average),
+        "ovo": RocAucOneVsOne(average),
+    }
+    return by_scheme.get(multi_class)
+
+
+def _average_precision(average: Any = "macro", pos_label: Any = 1) -> Metric | None:
+    return AveragePrecision(pos_label) if average == "macro" else None
+
+
+def _kappa(labels: Any = None, weights: Any = None, replace_undefined_by: Any = np.nan) -> Metric | None:
+    # Without labels scikit-learn makes its scale of those that occur.
+    undefined = isinstance(replace_undefined_by, float) and np.isnan(replace_undefined_by)
+    known = weights in (None, "linear", "quadratic")
+    return CohenKappa(weights, "skip") if labels is None and undefined and known else None
+
+
+def _pinball(alpha: float = 0.5, multioutput: Any = "uniform_average") -> Metric | None:
+    plain = isinstance(multioutput, str) and multioutput == "uniform_average"
+    return PinballLoss(float(alpha)) if plain and is_number(alpha) and 0 <= alpha <= 1 else None
+
+
+def _of_numbers(metric: Metric) -> Builder:
+    def build(multioutput: Any = "uniform_average") -> Metric | None:  # one output: its average is itself
+        return metric if isinstance(multioutput, str) and multioutput == "uniform_average" else None
+
+    return build
+
+
+def _r2(multioutput: Any = "uniform_average", force_finite: bool = True) -> Metric | None:
+    plain = isinstance(multioutput, str) and multioutput == "uniform_average"
+    return R2() if plain and force_finite is True else None
+
+
+KERNELS_OF: dict[str, Builder] = {
+    "accuracy_score": _accuracy,
+    "zero_one_loss": _zero_one_loss,
+    "balanced_accuracy_score": _balanced_accuracy,
+    "matthews_corrcoef": MatthewsCorrelation,
+    "cohen_kappa_score": _kappa,
+    "f1_score": _class_score(FScore),
+    "fbeta_score": _fbeta,
+    "precision_score": _class_score(Precision),
+    "recall_score": _class_score(Recall),
+    "log_loss": _log_loss,
+    "brier_score_loss": _brier,
+    "roc_auc_score": _roc_auc,
+    "average_precision_score": _average_precision,
+    "mean_squared_error": _of_numbers(MeanSquaredError()),
+    "root_mean_squared_error": _of_numbers(RootMeanSquaredError()),
+    "mean_absolute_error": _of_numbers(MeanAbsoluteError()),
+    "median_absolute_error": _of_numbers(MedianAbsoluteError()),
+    "mean_pinball_loss": _pinball,
+    "r2_score": _r2,
+}
+
+PREDICTED = (Response.LABELS, Response.VALUES)
+"""What ``predict`` may mean."""
+
+
+class Declared(NamedTuple):
+    """What is known of a function of scikit-learn that is called as it is."""
+
+    least: float
+    greatest: float
+    greater_is_better: bool
+    reads: Response | None = None
+    """Which of the two a function of predictions reads; None where it is not known."""
+    needs: Needs = Needs.ROW
+    undefined_without: Needs = Needs.ROW
+    undefined_with_labels: Needs = Needs.ROW
+    """Instead, where the scorer names all classes by ``labels=``."""
+
+
+def _of_labels(
+    least: float, greatest: float, greater_is_better: bool, needs: Needs, *undefined_without: Needs
+) -> Declared:
+    return Declared(least, greatest, greater_is_better, Response.LABELS, needs, *undefined_without)
+
+
+def _error() -> Declared:
+    return Declared(0.0, np.inf, False, Response.VALUES)
+
+
+def _skill(undefined_without: Needs) -> Declared:
+    return Declared(-np.inf, 1.0, True, Response.VALUES, Needs.TWO_VALUES, undefined_without)
+
+
+_SHARE = _of_labels(0.0, 1.0, True, Needs.POSITIVE)
+
+AVERAGED = {"f1_score", "fbeta_score", "precision_score", "recall_score", "jaccard_score"}
+
+CALLED: dict[str, Declared] = {
+    "accuracy_score": _of_labels(0.0, np.inf, True, Needs.ROW),  # normalize=False counts
+    "zero_one_loss": _of_labels(0.0, np.inf, False, Needs.ROW),
+    "balanced_accuracy_score": _of_labels(-np.inf, 1.0, True, Needs.EVERY_CLASS),  # adjusted=True passes below 0
+    "f1_score": _SHARE,
+    "fbeta_score": _SHARE,
+    "precision_score": _SHARE,
+    "recall_score": _SHARE,
+    "jaccard_score": _SHARE,
+    "cohen_kappa_score": _of_labels(-1.0, 1.0, True, Needs.EVERY_CLASS),
+    "top_k_accuracy_score": _of_labels(0.0, 1.0, True, Needs.ROW, Needs.EVERY_CLASS),
+    "roc_auc_score": _of_labels(0.0, 1.0, True, Needs.EVERY_CLASS, Needs.EVERY_CLASS, Needs.EVERY_CLASS),
+    "average_precision_score": _of_labels(0.0, 1.0, True, Needs.POSITIVE, Needs.EVERY_OF_SEVERAL),
+    "log_loss": _of_labels(0.0, np.inf, False, Needs.ROW, Needs.EVERY_CLASS),
+    "brier_score_loss": _of_labels(0.0, 2.0, False, Needs.ROW, Needs.EVERY_OF_SEVERAL),
+    "d2_log_loss_score": _of_labels(-np.inf, 1.0, True, Needs.EVERY_CLASS, Needs.EVERY_CLASS, Needs.TWO_ROWS),
+    "d2_brier_score": _of_labels(-np.inf, 1.0, True, Needs.EVERY_CLASS, Needs.EVERY_CLASS, Needs.EVERY_CLASS),
+    "explained_variance_score": _skill(Needs.ROW),
+    "r2_score": _skill(Needs.TWO_ROWS),
+    "d2_absolute_error_score": _skill(Needs.TWO_ROWS),
+    "d2_pinball_score": _skill(Needs.TWO_ROWS),
+    "d2_tweedie_score": _skill(Needs.TWO_VALUES),
+    "max_error": _error(),
+    "mean_squared_error": _error(),
+    "root_mean_squared_error": _error(),
+    "mean_absolute_error": _error(),
+    "median_absolute_error": _error(),
+    "mean_squared_log_error": _error(),
+    "root_mean_squared_log_error": _error(),
+    "mean_absolute_percentage_error": _error(),
+    "mean_pinball_loss": _error(),
+    "mean_poisson_deviance": _error(),
+    "mean_gamma_deviance": _error(),
+}
+"""Functions of scikit-learn on the slow path."""
+
+
+@dataclass(frozen=True)
+class MetricFunction:
+    """A metric as scikit-learn's functions are: of true values and predictions."""
+
+    metric: Metric
+    classes: tuple[Any, ...] | None = None  # of a classification; those of the rows scored when None
+
+    @property
+    def __name__(self) -> str:
+        return self.metric.name
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        # scikit-learn reads from it whether a scorer takes weights.
+        whole = inspect.signature(self.__call__)
+        taken = [
+            one for one in whole.parameters.values() if one.name != "sample_weight" or self.metric.takes_weights
+        ]
+        return whole.replace(parameters=taken)
+
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None, pos_label: Any = None) -> float:
+        """The metric's value; NaN where the rows lack what it needs.
+
+        A scorer that has ``pos_label`` passes the probabilities of that class.
+        """
+        predicted = np.asarray(y_pred)
+        truth = self._truth(np.asarray(y_true), predicted, pos_label)
+        if truth is None:
+            return float("nan")
+        if truth.kind not in self.metric.tasks:
+            raise InputError(
+                f"metric '{self.metric.name}' does not fit a {truth.kind.value} target.", argument="metric"
+            )
+        metric = fitted(self.metric, truth)
+        if truth.classes is not None:
+            predicted = self._of_classes(predicted, truth.classes)
+        once = np.ones((1, truth.n_rows), dtype=np.uint8)
+        weights = once if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)[None, :]
+        if not metric.undefined_without.met(truth, positive_of(metric, truth), weights)[0]:
+            return float("nan")
+        return float(metric.statistic(truth, predicted[:, None]).all(weights)[0, 0])
+
+    def _of_classes(self, predicted: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
+        """Codes of labels; what is predicted of each class as it is, if it is of these classes."""
+        if Response.LABELS in self.metric.responses:
+            return codes_of(predicted, classes)
+        if predicted.dtype.kind != "f" and TaskKind.REGRESSION in self.metric.tasks:
+            # scikit-learn asks a model without probabilities for what a model of numbers predicts: labels.
+            raise InputError(
+                f"metric '{self.metric.name}' needs probabilities of two classes, and the model predicts labels "
+                "only; use a model with predict_proba, such as CalibratedClassifierCV of it.",
+                argument="metric",
+            )
+        columns, expected = predicted.shape[1:], (len(classes),) if len(classes) > 2 else ()
+        if columns != expected:
+            model_knows = f"{columns[0]} classes" if columns else "2 classes"
+            raise InputError(
+                f"metric '{self.metric.name}' scores rows of the classes {labels_text(classes)} here, but the "
+                f"model predicts {model_knows}; name the classes of all rows: ho.metrics.scorer(..., "
+                "classes=[...]), and "
+                "let every training part hold all of them.",
+                argument="metric",
+            )
+        return predicted
+
+    def _truth(self, y_true: NDArray[Any], predicted: NDArray[Any], pos_label: Any) -> Truth | None:
+        if has_fields(y_true) or self.metric.tasks == {TaskKind.SURVIVAL}:
+            return Truth(TaskKind.SURVIVAL, survival_target(y_true, may_lack_events=True))
+        if self.classes is None and pos_label is None and reads_as_numbers(self.metric, y_true):
+            return truth_of(y_true, TaskKind.REGRESSION)
+        classes: Any = self.classes
+        if classes is None:
+            labels = Response.LABELS in self.metric.responses
+            classes = np.unique(np.concatenate([y_true, predicted])) if labels else np.unique(y_true)
+        # Which of two classes a single one is, the rows do not say.
+        if len(classes) < 2:
+            return None
+        return truth_of(y_true, TaskKind.MULTICLASS, classes=list(classes), pos_label=pos_label)
+
 
 _ACCURACIES = {
     "KNeighborsClassifier.score",
@@ -311,3 +616,72 @@ def _demands(parts: ScorerParts, name: str, declared: Declared) -> tuple[Needs, 
     if arguments.get("force_finite") is False:
         undefined_without = Needs.TWO_VALUES
     return needs, undefined_without, parts.pos_label if needs is Needs.POSITIVE else None
+
+
+ROWS: dict[str, Callable[..., Any]] = {
+    "accuracy": lambda y, labels: (y == labels).all(axis=1),
+    "zero_one_loss": lambda y, labels: (y != labels).any(axis=1),
+    "hamming_loss": lambda y, labels: (y != labels).mean(axis=1),
+    "jaccard_score": lambda y, labels: (
+        ((y > 0) & (labels > 0)).sum(axis=1) / np.maximum(((y > 0) | (labels > 0)).sum(axis=1), 1)
+    ),
+}
+"""The score or loss of each row, by the name of the metric that is their mean in scikit-learn."""
+_SAMPLES = re.compile(r"jaccard_score\((pos_label=None, )?average='samples'(, zero_division=0(\.0)?)?\)")
+
+
+@dataclass(frozen=True)
+class MeanOverOutputs(AroundMetric):
+    """The mean of a regression metric over the columns of the target, as scikit-learn averages them."""
+
+    metric: Metric
+
+    @property
+    def name(self) -> str:
+        return self.metric.name
+
+    def truth_for_needs(self, truth: Truth) -> Truth:
+        return _column(truth, 0)
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+        columns = range(truth.values.shape[1])
+        return _MeanStatistic([self.metric.statistic(_column(truth, k), predictions[:, :, k]) for k in columns])
+
+
+@dataclass(frozen=True, eq=False)
+class _MeanStatistic:
+    columns: Sequence[Statistic]
+
+    def all(self, counts: Weightings) -> Floats:
+        return np.asarray(np.mean([column.all(counts) for column in self.columns], axis=0))
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        return np.asarray(np.mean([column.selected(counts, columns) for column in self.columns], axis=0))
+
+
+def _column(truth: Truth, number: int) -> Truth:
+    return Truth(TaskKind.REGRESSION, np.ascontiguousarray(truth.values[:, number], dtype=np.float64))
+
+
+def metric_of_outputs(scorer: Any) -> Metric | None:
+    """The metric behind a scorer of several columns; None where only the scorer knows its score.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import get_scorer
+    >>> metric_of_outputs(get_scorer("neg_mean_squared_error")).name, metric_of_outputs(get_scorer("f1_macro"))
+    ('neg_mean_squared_error', None)
+    """
+    metric = metric_from_scorer(scorer)
+    if metric is None:
+        return None
+    inner, sign = unsigned(metric), sign_of(metric)
+    name = "jaccard_score" if _SAMPLES.fullmatch(inner.name) else inner.name
+    if name in ROWS:
+        values = (Response.VALUES,)
+        inner = CustomLoss(ROWS[name], name, inner.greater_is_better, values, (0.0, 1.0), takes_weights=True)
+    elif inner.tasks == {TaskKind.REGRESSION} and not inner.calls_foreign_code:
+        inner = MeanOverOutputs(inner)
+    else:
+        return None
+    return Signed(inner, sign) if isinstance(metric, Signed) else inner

@@ -3,25 +3,99 @@
 An area is a share of pairs (Mann-Whitney), with ties counted half, so it is a ratio of whole numbers under
 bootstrap counts. Of several classes, each (one-vs-rest) or each ordered pair (one-vs-one) has an area, and
 the metric is their plain or weighted mean.
+
+Bounds of two-part methods, and the least width of an interval, are those of a share of rows or of pairs.
+``reading_of`` says which metrics are such a share but for sign and origin.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import reduce
 from itertools import permutations
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout._types import Floats, Weightings
 from heldout.data.task import TaskKind, Truth
-from heldout.kernels.dispatch import PrecisionSums, RankSums, best_out_of_bag, total_weight, weight_of
-from heldout.metrics.base import Metric, Needs, Response, Selected, Statistic, Sums, positive_of
-from heldout.metrics.parameters import check_among, name_with
-from heldout.metrics.within import PairBased, PairStatistic, PairsWithin
+from heldout.errors import InputError
+from heldout.kernels.dispatch import (
+    AreaWithin,
+    PrecisionSums,
+    RankSums,
+    SensitivityWithin,
+    best_out_of_bag,
+    total_weight,
+    weight_of,
+)
+from heldout.metrics.base import (
+    Metric,
+    Needs,
+    PairBased,
+    PairStatistic,
+    Response,
+    Selected,
+    Signed,
+    Statistic,
+    Sums,
+    check_among,
+    is_number,
+    name_with,
+    positive_of,
+)
+from heldout.metrics.classification import Accuracy, ZeroOneLoss
+
+
+@dataclass(frozen=True, eq=False)
+class PairsWithin:
+    """The weight of the pairs of a positive and a negative row of one fold.
+
+    Examples
+    --------
+    >>> positive = np.array([True, True, False, False, False])
+    >>> pairs = PairsWithin.of(positive, ~positive, np.array([0, 1, 1, 1, 2]))
+    >>> pairs.weight(np.array([[1, 1, 1, 1, 1], [1, 2, 3, 0, 1]], dtype=np.uint8)).tolist()
+    [2.0, 6.0]
+    """
+
+    # positive, negative: rows of the folds that hold both, fold by fold
+    positive: NDArray[np.intp]
+    negative: NDArray[np.intp]
+    # positive_starts, negative_starts: where each of these folds begins in them
+    positive_starts: NDArray[np.intp]
+    negative_starts: NDArray[np.intp]
+
+    @staticmethod
+    def of(positive: NDArray[np.bool_], negative: NDArray[np.bool_], folds: NDArray[np.intp]) -> PairsWithin:
+        """From flags and folds (n,) of the rows."""
+        both = np.isin(folds, np.intersect1d(folds[positive], folds[negative]))
+        rows = [_by_fold(np.flatnonzero(flags & both), folds) for flags in (positive, negative)]
+        return PairsWithin(*rows, *(np.unique(folds[each], return_index=True)[1] for each in rows))
+
+    def weight(self, counts: Weightings) -> Floats:
+        """(L,)."""
+        if not self.positive.size:
+            return np.zeros(len(counts))
+        found = self.weights(counts)
+        total: Floats = found.sum(axis=1) if counts.dtype == np.uint8 else np.cumsum(found, axis=1)[:, -1]
+        return total
+
+    def weights(self, counts: Weightings) -> Floats:
+        """(L, folds): of each fold that holds both."""
+        upper = np.take(counts, self.positive, axis=1).astype(np.float64)
+        lower = np.take(counts, self.negative, axis=1).astype(np.float64)
+        weights: Floats = np.add.reduceat(upper, self.positive_starts, axis=1)
+        weights *= np.add.reduceat(lower, self.negative_starts, axis=1)
+        return weights
+
+
+def _by_fold(rows: NDArray[np.intp], folds: NDArray[np.intp]) -> NDArray[np.intp]:
+    return rows[np.argsort(folds[rows], kind="stable")]
+
 
 ClassAverage = Literal["macro", "weighted"]
 
@@ -344,3 +418,226 @@ class AveragePrecision(Metric):
 
 def _precision(scores: Floats, positive: NDArray[np.bool_]) -> MeanPrecision:
     return MeanPrecision(PrecisionSums(scores, positive))
+
+
+class Share(StrEnum):
+    """A share in [0, 1] of which more is better: of pairs that are ranked right, or of rows that are."""
+
+    AUC = "roc_auc"
+    ACCURACY = "accuracy"
+
+
+class Reading(NamedTuple):
+    """How a reported metric is read as a share: metric = origin + sign * share."""
+
+    share: Share
+    origin: float
+    sign: int
+
+    def share_of(self, values: Floats) -> Floats:
+        """Shares from the metric's own values."""
+        return values if self == (self.share, 0.0, 1) else self.sign * (values - self.origin)
+
+    def reported(self, share: float) -> float:
+        """The metric's own value of a share."""
+        return self.origin + self.sign * share
+
+
+def reading_of(metric: Metric, kind: TaskKind) -> Reading | None:
+    """How the metric is read as a share, None where it is none.
+
+    Examples
+    --------
+    >>> from heldout.metrics import metric_named
+    >>> reading_of(metric_named("zero_one_loss"), TaskKind.MULTICLASS)
+    Reading(share=<Share.ACCURACY: 'accuracy'>, origin=1.0, sign=-1)
+    >>> reading_of(metric_named("neg_zero_one_loss"), TaskKind.BINARY).reported(0.75)
+    -0.25
+    >>> reading_of(metric_named("roc_auc_ovr"), TaskKind.MULTICLASS) is None
+    True
+    """
+    if isinstance(metric, Signed):
+        inner = reading_of(metric.metric, kind)
+        # A scorer that minimises a score, or maximises a loss, wants the other bound than we give.
+        if inner is None or metric.metric.greater_is_better != (metric.sign > 0):
+            return None
+        return Reading(inner.share, metric.sign * inner.origin, metric.sign * inner.sign)
+    if isinstance(metric, Accuracy):
+        return Reading(Share.ACCURACY, 0.0, 1)
+    if isinstance(metric, ZeroOneLoss):
+        return Reading(Share.ACCURACY, 1.0, -1)
+    of_pairs = isinstance(metric, RocAuc | RocAucOneVsRest | RocAucOneVsOne)  # of two classes all three are one
+    return Reading(Share.AUC, 0.0, 1) if of_pairs and kind is TaskKind.BINARY else None
+
+
+@dataclass(frozen=True)
+class SensitivityAtSpecificity(Metric):
+    """The largest sensitivity of any threshold at which the specificity is at least the one given.
+
+    A threshold calls rows positive whose score is at least the threshold, so that tied rows go together. In terms
+    of scikit-learn, the largest ``tpr`` of ``roc_curve(..., drop_intermediate=False)`` with
+    ``fpr <= 1 - specificity``, where excesses of 1e-12 are rounding: one false alarm among ten negative rows has a
+    specificity of .9. The threshold is chosen anew on the rows scored; 0 where only a threshold above
+    all scores is specific enough.
+
+    Attributes
+    ----------
+    specificity : float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> from heldout.data.task import truth_of
+    >>> scores = np.array([[0.1], [0.3], [0.5], [0.4], [0.6]])
+    >>> bound = SensitivityAtSpecificity(0.6).statistic(truth_of([0, 0, 0, 1, 1]), scores)
+    >>> bound.all(np.ones((1, 5), dtype=np.uint8))
+    array([[1.]])
+    """
+
+    specificity: float = 0.9
+    responses: tuple[Response, ...] = (Response.DECISION, Response.PROBABILITIES)
+    title = "Sensitivity at a fixed specificity"
+    definition = (
+        "The share of the positive class that is found at the lowest threshold with few enough false alarms."
+    )
+    greater_is_better = True
+    tasks = frozenset({TaskKind.BINARY})
+    range = (0.0, 1.0)
+    needs = Needs.EVERY_CLASS
+    undefined_without = Needs.EVERY_CLASS
+
+    def __post_init__(self) -> None:
+        if not (is_number(self.specificity) and 0 <= self.specificity <= 1):
+            raise InputError(
+                f"specificity must be a number from 0 to 1, got {self.specificity!r}; .9 is usual.",
+                argument="specificity",
+            )
+
+    @property
+    def name(self) -> str:
+        return name_with("sensitivity_at_specificity", self, "specificity")
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Sums:
+        scores = np.asarray(predictions, dtype=np.float64)
+        return SensitivityWithin(scores, truth.values == truth.positive, 1 - self.specificity)
+
+
+@dataclass(frozen=True)
+class PartialRocAuc(PairBased):
+    """The area under the ROC curve up to a false positive rate of ``max_fpr``, standardised.
+
+    By McClish (1989, eq. 7) it is .5 for scores that know nothing and 1 for perfect ones: the same number
+    as scikit-learn's ``roc_auc_score(..., max_fpr=max_fpr)``.
+
+    Attributes
+    ----------
+    max_fpr : float
+        Above 0, at most 1.
+
+    Examples
+    --------
+    >>> from heldout.data.task import truth_of
+    >>> scores = np.array([[0.1, 1.0], [0.4, 1.0], [0.4, 1.0], [0.8, 1.0]])
+    >>> bound = PartialRocAuc(0.5).statistic(truth_of([0, 0, 1, 1]), scores)
+    >>> bound.all(np.ones((1, 4), dtype=np.uint8)).round(4)
+    array([[0.8333, 0.5   ]])
+    """
+
+    max_fpr: float = 0.1
+    responses: tuple[Response, ...] = (Response.DECISION, Response.PROBABILITIES)
+    sources = ("mcclish1989",)
+    title = "Partial ROC AUC"
+    definition = (
+        "The area under the beginning of the ROC curve, where false alarms are few, standardised: 0.5 is guessing."
+    )
+    greater_is_better = True
+    tasks = frozenset({TaskKind.BINARY})
+    needs = Needs.EVERY_CLASS
+    undefined_without = Needs.EVERY_CLASS
+
+    def __post_init__(self) -> None:
+        if not (is_number(self.max_fpr) and 0 < self.max_fpr <= 1):
+            raise InputError(
+                f"max_fpr must be a number above 0 and at most 1, got {self.max_fpr!r}; .1 is usual.",
+                argument="max_fpr",
+            )
+
+    @property
+    def name(self) -> str:
+        return name_with("partial_roc_auc", self, "max_fpr")
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return (_standardized(0.0, self.max_fpr), 1.0)
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Sums:
+        scores = np.asarray(predictions, dtype=np.float64)
+        return _Standardized(AreaWithin(scores, truth.values == truth.positive, self.max_fpr), self.max_fpr)
+
+    @property
+    def share_of_pairs(self) -> PairBased:
+        return RocAuc(self.responses)
+
+    def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> _OfFolds:
+        """The area of each fold, weighted by its pairs."""
+        scores, positive = np.asarray(predictions, dtype=np.float64), truth.values == truth.positive
+        pairs = PairsWithin.of(positive, ~positive, folds)
+        parts = []
+        for fold in np.unique(folds[pairs.positive]):
+            rows = np.flatnonzero(folds == fold)
+            area = AreaWithin(scores[rows], positive[rows], self.max_fpr)
+            parts.append((rows, _Standardized(area, self.max_fpr)))
+        return _OfFolds(pairs, tuple(parts), scores.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class _OfFolds:
+    """The mean of folds' values, weighted by the pairs in each; a ``PairStatistic``."""
+
+    pairs: PairsWithin
+    parts: tuple[tuple[NDArray[np.intp], Sums], ...]  # of each fold with pairs its rows and its statistic
+    n_columns: int
+
+    def all(self, counts: Weightings) -> Floats:
+        values = [part.all(np.take(counts, rows, axis=1)) for rows, part in self.parts]
+        return self._mean(counts, values, self.n_columns)
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        values = [part.selected(np.take(counts, rows, axis=1), columns)[:, None] for rows, part in self.parts]
+        return self._mean(counts, values, 1)[:, 0]
+
+    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
+        return np.asarray(self.pairs.weight(counts) > 0)
+
+    def _mean(self, counts: Weightings, values: list[Floats], n_columns: int) -> Floats:
+        if not values:
+            return np.full((len(counts), n_columns), np.nan)
+        total, weight = np.zeros((len(counts), n_columns)), np.zeros((len(counts), 1))
+        for value, own in zip(values, self.pairs.weights(counts).T[:, :, None], strict=True):
+            total += np.where(own > 0, own * value, 0.0)
+            weight += own
+        with np.errstate(invalid="ignore"):
+            mean: Floats = total / weight
+        return mean
+
+
+@dataclass(frozen=True, eq=False)
+class _Standardized:
+    """Partial areas, standardised; a ``Statistic``."""
+
+    area: Sums
+    max_fpr: float
+
+    def all(self, counts: Weightings) -> Floats:
+        values: Floats = _standardized(self.area.all(counts), self.max_fpr)
+        return np.minimum(values, 1.0)  # real weights round
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        values: Floats = _standardized(self.area.selected(counts, columns), self.max_fpr)
+        return np.minimum(values, 1.0)
+
+
+def _standardized(area: Any, max_fpr: float) -> Any:
+    """A partial area, or an array of them, as .5 where it is that of chance and 1 where it is all there is."""
+    of_chance = 0.5 * max_fpr**2
+    return 0.5 * (1.0 + (area - of_chance) / (max_fpr - of_chance))

@@ -13,8 +13,7 @@ from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import Medians, RankCorrelations, total_weight
 from heldout.kernels.reference import weighted_sum
-from heldout.metrics.base import Metric, Needs, Response, Sums, hold_two_values
-from heldout.metrics.parameters import is_number, name_with
+from heldout.metrics.base import Metric, Needs, Response, Sums, hold_two_values, is_number, name_with
 from heldout.metrics.row_losses import Finish, OfRowLosses, loss_sums
 
 _VALUES: tuple[Response, ...] = (Response.VALUES,)

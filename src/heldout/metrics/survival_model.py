@@ -1,7 +1,8 @@
 """What a survival model predicts: risks, and probabilities of survival until given times.
 
 Models say survival in several ways: scikit-survival's array of step functions, an array with a column for each
-time that the model knows, or a method that takes the times. Steps are right-continuous, and begin with 1 at time 0.
+time that the model knows, or a method that takes the times. Steps are right-continuous, and begin with 1 at time
+0.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from heldout.data.arrays import shortened
+from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.readers.formats import format_of
 from heldout.readers.formats.base import ColumnUses, Export

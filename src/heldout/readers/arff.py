@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout.data.arrays import shortened
+from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.readers.columns import check_names, quoted
 from heldout.readers.csv_table import check_length

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import counted
-from heldout.data.arrays import shortened
-from heldout.data.task import TaskKind, Truth, survival_target, truth_of
+from heldout.data.task import TaskKind, Truth, shortened, survival_target, truth_of
 from heldout.errors import InputError
 
 MOST_CLASSES = 50

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from heldout import _defaults
 from heldout._streams import RandomState, entropy_of
 from heldout._types import Floats
-from heldout.data.arrays import shortened
 from heldout.data.checks import check_interval_settings
-from heldout.data.task import labels_text
+from heldout.data.task import labels_text, shortened
 from heldout.errors import InputError
 from heldout.estimates.base import flags_of_score
 from heldout.estimates.block_length import BlockLength, blocks_of

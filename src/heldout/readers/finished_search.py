@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from heldout._text import is_one_of
 from heldout._types import Floats
 from heldout.configurations import Configuration
-from heldout.data.arrays import shortened
-from heldout.data.task import labels_text, truth_of
+from heldout.data.task import labels_text, shortened, truth_of
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.folds.plans import FoldPlan

@@ -13,15 +13,13 @@ from functools import partial
 from itertools import chain, pairwise
 from typing import Annotated, Any, TypeAlias
 
-from heldout.data.arrays import shortened
 from heldout.data.checks import AGGREGATES, ALTERNATIVES
 from heldout.data.declared import Between, of_type
-from heldout.data.task import TaskKind
+from heldout.data.task import TaskKind, shortened
 from heldout.errors import InputError, reason_of
 from heldout.estimates.block_length import blocks_of
 from heldout.estimates.methods import method_named
-from heldout.metrics.base import Response
-from heldout.metrics.parameters import check_among
+from heldout.metrics.base import Response, check_among
 from heldout.selection import configuration_rule_of
 
 METADATA_KEY = b"heldout"

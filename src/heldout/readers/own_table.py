@@ -28,8 +28,7 @@ from heldout.errors import InputError
 from heldout.estimates.methods import label_of
 from heldout.flags import Flag
 from heldout.metrics import check_fits, metric_named
-from heldout.metrics.base import Metric, Response
-from heldout.metrics.parameters import full_name, times_of
+from heldout.metrics.base import Metric, Response, full_name, times_of
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions, SearchQuestion
 from heldout.readers.columns import (
     check_complete,

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout import _defaults
-from heldout.data.arrays import array_of, numbers_of, shortened
-from heldout.data.task import TaskKind, Truth, labels_text, no_labels
+from heldout.data.task import TaskKind, Truth, array_of, labels_text, no_labels, numbers_of, shortened
 from heldout.errors import InputError
 from heldout.estimates.input_arrays import read_predictions
 from heldout.estimates.responses import ResponseName

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from heldout.data.arrays import shortened
+from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.readers.columns import quoted, reads_as_number
 from heldout.spaces.preprocessing import MOST_CATEGORIES, column_kinds

@@ -13,9 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import counted, is_one_of
-from heldout.data.arrays import check_told_apart, shortened
 from heldout.data.checks import TASKS, check_choice
-from heldout.data.task import Task, TaskKind, Truth, checked_weights, labels_text, truth_of
+from heldout.data.task import (
+    Task,
+    TaskKind,
+    Truth,
+    check_told_apart,
+    checked_weights,
+    labels_text,
+    shortened,
+    truth_of,
+)
 from heldout.errors import InputError
 from heldout.readers.columns import (
     TRUE_VALUE,

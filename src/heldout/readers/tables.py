@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from heldout._text import is_one_of
-from heldout.data.arrays import row_labels
-from heldout.data.limits import FEWER, enough_memory, refuse_beyond_memory
+from heldout.data.checks import FEWER, enough_memory, refuse_beyond_memory
+from heldout.data.task import row_labels
 from heldout.errors import InputError, MissingExtraError
 from heldout.readers.arff import read_arff
 from heldout.readers.columns import check_names, first_line, named_columns, plain, quoted, reads_as_number

@@ -14,8 +14,7 @@ from heldout._sklearn import BaseSearchCV
 from heldout._text import bytes_text
 from heldout._types import Floats
 from heldout.configurations import NotHashableError
-from heldout.data.arrays import shortened
-from heldout.data.task import TaskKind
+from heldout.data.task import TaskKind, shortened
 from heldout.errors import InputError
 from heldout.estimates.types import Estimate
 from heldout.execution.listeners.words import duration, shared_line, work_words

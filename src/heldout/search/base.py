@@ -46,8 +46,7 @@ from heldout.arguments.parts import (
 )
 from heldout.arguments.search import SearchArguments
 from heldout.configurations import Configurations, checked_entries, checked_model
-from heldout.data.arrays import in_one_order
-from heldout.data.task import Task, checked_weights
+from heldout.data.task import Task, checked_weights, in_one_order
 from heldout.dropping import DropRule, SearchStrategy, drop_rule_of, planned_folds
 from heldout.errors import InputError, input_error
 from heldout.estimates.block_length import BlockLength, Blocks

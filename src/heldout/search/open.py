@@ -13,7 +13,7 @@ from typing import Any, Self
 from heldout import _defaults
 from heldout.arguments.search import SearchArguments
 from heldout.configurations import are_same, checked_model, kind_of
-from heldout.data.arrays import shortened
+from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.estimates.block_length import BlockLength
 from heldout.estimates.question import AnyAggregate

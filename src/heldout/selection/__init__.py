@@ -11,6 +11,7 @@ from heldout.errors import InputError
 from heldout.selection.base import (
     NONE_CHOSEN,
     Best,
+    Choice,
     Library,
     ScoreTable,
     SelectionFailedError,
@@ -18,7 +19,6 @@ from heldout.selection.base import (
     WeightRule,
 )
 from heldout.selection.callables import CallableRefit, CallableRule
-from heldout.selection.choice import Choice
 from heldout.selection.ensembles import GreedyEnsemble, TopK
 from heldout.selection.rank_rules import AverageRank, RankOverRepeats
 from heldout.selection.simplest import OneStandardError, Within

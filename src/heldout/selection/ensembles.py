@@ -21,11 +21,17 @@ from heldout.data.checks import check_count
 from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.metrics.aggregate import AggregateScore
-from heldout.metrics.base import Metric, Statistic, oriented
+from heldout.metrics.base import Metric, Signed, SignedStatistic, Statistic, oriented
 from heldout.metrics.row_losses import MeanLoss, OfRowLosses
-from heldout.metrics.signed import Signed, SignedStatistic
-from heldout.selection.base import NONE_CHOSEN, Library, WeightRule, checked_weights, tie_exactly
-from heldout.selection.choice import Choice, of_weights
+from heldout.selection.base import (
+    NONE_CHOSEN,
+    Choice,
+    Library,
+    WeightRule,
+    checked_weights,
+    of_weights,
+    tie_exactly,
+)
 
 CELLS_AT_ONCE = 4_000_000
 """Predictions of ensembles that are held at once."""

@@ -21,15 +21,16 @@ from heldout.metrics.base import oriented
 from heldout.selection.base import (
     NONE_CHOSEN,
     Best,
+    Choice,
     ScoreTable,
     SelectionRule,
     WeightRule,
     checked_choice,
     choices,
     first_greatest_of_tied,
+    of_all_tied,
     tie_exactly,
 )
-from heldout.selection.choice import Choice, of_all_tied
 from heldout.selection.ensembles import Averages, weigh
 
 

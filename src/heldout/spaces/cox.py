@@ -19,11 +19,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from heldout._sklearn import checked_weight
 from heldout._types import Floats
-from heldout.data.arrays import array_of
-from heldout.data.task import TaskKind, survival_target, truth_of
+from heldout.data.task import TaskKind, array_of, survival_target, truth_of
 from heldout.errors import InputError
 from heldout.kernels.reference_cox import RiskSets, Steps, Ties
-from heldout.metrics.parameters import check_among, is_number
+from heldout.metrics.base import check_among, is_number
 from heldout.metrics.survival import ConcordanceIndex
 
 CLOSE_ENOUGH = 1e-9

@@ -11,7 +11,7 @@ from scipy.linalg import LinAlgError
 from heldout._types import Floats
 from heldout.errors import InputError, MissingExtraError
 from heldout.kernels.reference_cox import Ties
-from heldout.metrics.parameters import check_among
+from heldout.metrics.base import check_among
 from heldout.spaces.cox import CoxModel, PartialLikelihood
 
 STILL = 1e-6

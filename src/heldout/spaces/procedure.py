@@ -11,8 +11,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from heldout._text import is_one_of
-from heldout.data.arrays import shortened
-from heldout.data.task import TaskKind, truth_of
+from heldout.data.task import TaskKind, shortened, truth_of
 from heldout.errors import InputError
 from heldout.metrics.base import ESTIMATOR_METHODS
 from heldout.metrics.survival_model import SURVIVAL_METHOD

@@ -13,8 +13,7 @@ from heldout._streams import stream
 from heldout.errors import InputError
 from heldout.estimates import BBC
 from heldout.kernels.dispatch import draw_units
-from heldout.selection.base import NONE_CHOSEN
-from heldout.selection.choice import Choice, joined, of_all_tied
+from heldout.selection.base import NONE_CHOSEN, Choice, joined, of_all_tied
 
 AVERAGE = BBC(ties="average")
 

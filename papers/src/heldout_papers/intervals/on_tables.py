@@ -25,8 +25,7 @@ from heldout.execution.threads import on_one_thread
 from heldout.folds.plans import KFolds
 from heldout.folds.splits import make_folds
 from heldout.metrics.base import Metric
-from heldout.metrics.named import metric_named
-from heldout.metrics.to_scorer import scorer
+from heldout.metrics.named import metric_named, scorer
 from heldout_papers.engine.arguments import checked_sizes
 from heldout_papers.engine.batches import (
     Batch,

@@ -27,10 +27,8 @@ from heldout.execution.fit import CellContext, Routing, make_scoring
 from heldout.execution.threads import on_one_thread
 from heldout.folds.plans import KFolds
 from heldout.folds.splits import make_folds
-from heldout.metrics.base import Metric
-from heldout.metrics.named import check_fits, metric_named
-from heldout.metrics.parameters import times_of
-from heldout.metrics.to_scorer import scorer
+from heldout.metrics.base import Metric, times_of
+from heldout.metrics.named import check_fits, metric_named, scorer
 from heldout_papers.engine.arguments import checked_sizes
 from heldout_papers.engine.batches import (
     Batch,

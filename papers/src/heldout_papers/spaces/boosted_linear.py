@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from heldout._types import Floats
 from heldout.data.checks import check_count
-from heldout.metrics.parameters import check_among
+from heldout.metrics.base import check_among
 from heldout_papers.spaces.classifiers import Codes, LinearClassifier, check_number, rows_to_predict
 
 Loss: TypeAlias = Literal["logistic", "hinge"]

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from heldout._types import Floats
 from heldout.errors import InputError
-from heldout.metrics.parameters import is_number
+from heldout.metrics.base import is_number
 
 Codes = NDArray[np.intp]
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from heldout._types import Floats
-from heldout.data.arrays import shortened
+from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout_papers.spaces.classifiers import CodedClassifier, Codes, check_number, rows_to_predict
 

@@ -13,7 +13,7 @@ from scipy.special import expit, softmax
 
 from heldout._types import Floats
 from heldout.errors import InputError
-from heldout.metrics.parameters import is_number
+from heldout.metrics.base import is_number
 from heldout_papers.spaces.classifiers import Codes, LinearClassifier
 from heldout_papers.spaces.shrinkage import ShrunkCorrelation, shrunk_frequencies, shrunk_variances
 

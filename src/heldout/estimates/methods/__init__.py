@@ -7,8 +7,7 @@ from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import Any, cast
 
-from heldout.data.checks import call_in, unknown
-from heldout.data.limits import FEWER, enough_memory
+from heldout.data.checks import FEWER, call_in, enough_memory, unknown
 from heldout.errors import InputError
 from heldout.estimates.base import Method
 from heldout.estimates.block_length import Blocks

@@ -40,8 +40,7 @@ from heldout.estimates.optimism import Optimism, optimism_of
 from heldout.estimates.types import Estimate, Interval
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, needed_codes
-from heldout.selection.base import SelectionFailedError
-from heldout.selection.choice import joined
+from heldout.selection.base import SelectionFailedError, joined
 
 INTERVALS = ("percentile", "calibrated", "sampling")
 

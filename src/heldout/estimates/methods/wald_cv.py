@@ -20,10 +20,10 @@ from heldout.estimates.methods.two_part.areas import placements
 from heldout.estimates.spread import Spread, estimate_around
 from heldout.estimates.types import Estimate
 from heldout.metrics.aggregate import Segment
-from heldout.metrics.base import Metric, fitted
+from heldout.metrics.base import Metric, fitted, unsigned
+from heldout.metrics.ranking import Reading, Share, reading_of
 from heldout.metrics.row_losses import Finish, OfRowLosses
-from heldout.metrics.signed import Reading, Share, reading_of, unsigned
-from heldout.selection.choice import Choice
+from heldout.selection.base import Choice
 
 VARIANCES = ("all_rows", "within_folds")
 

@@ -9,8 +9,7 @@ from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from heldout import _defaults
-from heldout.data.checks import check_timeout
-from heldout.data.limits import check_jobs
+from heldout.data.checks import check_jobs, check_timeout
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult
 from heldout.execution.executors.base import Executor, Work

@@ -34,10 +34,8 @@ from heldout.execution.store.base import SearchNote
 from heldout.flags import Flag
 from heldout.folds.splits import Folds, Split
 from heldout.metrics import check_fits, metric_named
-from heldout.metrics.base import Metric
+from heldout.metrics.base import Metric, Signed, full_name
 from heldout.metrics.from_scorer import metric_from_scorer
-from heldout.metrics.parameters import full_name
-from heldout.metrics.signed import Signed
 from heldout.selection import configuration_rule_of
 from heldout.selection.base import metrics_read
 

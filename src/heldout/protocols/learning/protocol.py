@@ -34,8 +34,8 @@ from heldout.execution.sharing.groups import Share
 from heldout.execution.winner import winner_of
 from heldout.flags import Flag
 from heldout.folds.splits import Folds, Rows, Split, check_splits
+from heldout.metrics.aggregate import constant_of_rows
 from heldout.metrics.base import Metric
-from heldout.metrics.constant import constant_of_rows
 from heldout.metrics.custom import OpaqueMetric
 from heldout.protocols.learning.curve import (
     LEAST_SIZES,

@@ -23,10 +23,9 @@ from heldout.execution.conclusion import flags_of_order
 from heldout.execution.search import Search
 from heldout.execution.table import mean_over_splits
 from heldout.flags import Flag
-from heldout.metrics.base import Metric, Response, is_undefined, quiet_if_foreign
-from heldout.metrics.constant import constant_of_rows
+from heldout.metrics.aggregate import constant_of_rows
+from heldout.metrics.base import Metric, Response, at_times_of, is_undefined, quiet_if_foreign
 from heldout.metrics.custom import OpaqueMetric
-from heldout.metrics.parameters import at_times_of
 from heldout.protocols.branches import BranchedSearch, BranchScore, BranchWinner
 from heldout.protocols.nested.estimate import NestedEstimate, OuterFold, agreement_of
 from heldout.protocols.nested.intervals import (

@@ -10,8 +10,7 @@ from sklearn.base import is_classifier
 from heldout import _defaults
 from heldout.arguments.search import SearchArguments
 from heldout.configurations import checked_entries
-from heldout.data.checks import SCHEMES, check_choice, check_interval_settings
-from heldout.data.limits import effective_threads
+from heldout.data.checks import SCHEMES, check_choice, check_interval_settings, effective_threads
 from heldout.dropping import strategy_of
 from heldout.errors import InputError
 from heldout.estimates.question import AnyAggregate, Settings

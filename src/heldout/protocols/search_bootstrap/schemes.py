@@ -30,8 +30,8 @@ from heldout.execution.search import Search
 from heldout.flags import Flag
 from heldout.folds.auto import plan_of_cv
 from heldout.folds.splits import Folds, Rows, Split, check_splits
+from heldout.metrics.aggregate import constant_of_rows
 from heldout.metrics.base import Metric
-from heldout.metrics.constant import constant_of_rows
 from heldout.metrics.custom import OpaqueMetric
 from heldout.protocols.branches import BranchedSearch, RepeatNumbers, folds_of_part, run_branches
 from heldout.protocols.draws import Demands, DrawnRows, draw, drawn_rows

@@ -15,9 +15,8 @@ from heldout._record import json_safe
 from heldout._text import is_one_of
 from heldout.arguments.parts import check_weights_fit, checked_target, repeatable, routed_to_fit, rows_of, task_of
 from heldout.configurations import Configurations, checked_model, make_configurations
-from heldout.data.arrays import in_one_order
 from heldout.data.checks import RMS, TWO_STAGE, check_count, check_interval_settings
-from heldout.data.task import Task, TaskKind, Truth
+from heldout.data.task import Task, TaskKind, Truth, in_one_order
 from heldout.errors import InputError
 from heldout.estimates.types import Alternative
 from heldout.execution.fit import CellContext, Routing, Scoring

@@ -20,8 +20,8 @@ from heldout.execution.row_order import flags_of_copies
 from heldout.execution.threads import on_one_thread
 from heldout.flags import Flag
 from heldout.imputation.rubin import PooledCoefficients
+from heldout.metrics.aggregate import constant_of_rows
 from heldout.metrics.base import Metric, oriented, positive_of
-from heldout.metrics.constant import constant_of_rows
 from heldout.protocols.validation.coefficients import FittedCoefficients
 from heldout.protocols.validation.corrections import CORRECTIONS
 from heldout.protocols.validation.corrections.adjusted import with_inner_optimism

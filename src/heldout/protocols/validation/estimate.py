@@ -18,8 +18,7 @@ from heldout.imputation.coefficients import ODDS_RATIO
 from heldout.imputation.pooled import PooledModel
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.methods_text import WithMethodsText
-from heldout.metrics.base import Metric
-from heldout.metrics.parameters import check_among
+from heldout.metrics.base import Metric, check_among
 from heldout.protocols.validation.coefficients import FittedCoefficients
 from heldout.protocols.validation.curves.calibration import CalibrationCurve, calibration_curve
 from heldout.protocols.validation.curves.decision import DecisionCurve, decision_curve

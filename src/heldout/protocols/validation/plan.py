@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from heldout import _defaults
 from heldout._streams import stream
 from heldout.configurations import Configurations
-from heldout.data.limits import MOST_FITS, refuse_beyond_memory, refuse_more_than
+from heldout.data.checks import MOST_FITS, refuse_beyond_memory, refuse_more_than
 from heldout.data.task import Task
 from heldout.execution.cells import CellResult, CellState, check_predictions
 from heldout.execution.executors.base import Work

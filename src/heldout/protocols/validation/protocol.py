@@ -6,7 +6,7 @@ from typing import Any
 
 from heldout import _defaults
 from heldout.arguments.parts import running_of
-from heldout.data.limits import effective_threads
+from heldout.data.checks import effective_threads
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Alternative
 from heldout.execution.run import RunSettings, open_run

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from heldout._types import Floats, Weightings
 from heldout.data.task import Truth
-from heldout.metrics.base import Metric, Response, quiet_if_foreign
-from heldout.metrics.parameters import at_times_of
+from heldout.metrics.base import Metric, Response, at_times_of, quiet_if_foreign
 from heldout.protocols.draws import drawn_rows
 from heldout.selection.draws import Counts, out_of_bag
 

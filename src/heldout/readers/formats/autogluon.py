@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from heldout.data.arrays import row_labels
+from heldout.data.task import row_labels
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import holds_labels, quoted

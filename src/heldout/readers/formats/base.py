@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-from heldout.data.arrays import column_of, in_order_of, shortened
+from heldout.data.task import column_of, in_order_of, shortened
 from heldout.errors import InputError
 from heldout.readers.columns import free_name
 from heldout.readers.prediction_table import PredictionTable

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout.data.arrays import column_of, in_order_of, row_labels
+from heldout.data.task import column_of, in_order_of, row_labels
 from heldout.errors import InputError
 from heldout.readers.columns import free_name
 from heldout.readers.formats.base import ColumnUses

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from heldout.data.arrays import column_of, in_order_of, row_labels
+from heldout.data.task import column_of, in_order_of, row_labels
 from heldout.errors import InputError
 from heldout.readers.columns import check_numbers
 from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.data.arrays import array_of, column_of, in_one_order
+from heldout.data.task import array_of, column_of, in_one_order
 from heldout.errors import InputError
 from heldout.readers.formats.autogluon import holds_ensemble
 from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat

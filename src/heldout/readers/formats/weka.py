@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout.data.arrays import shortened
+from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.readers.columns import free_name, reads_as_number
 from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat

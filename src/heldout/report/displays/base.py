@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from heldout._record import frame_of
 from heldout._text import number_text, printable
-from heldout.data.arrays import shortened
+from heldout.data.task import shortened
 from heldout.errors import InputError, MissingExtraError
 from heldout.metrics.named import direction_sentence
 from heldout.report.parameters import ParameterAxis

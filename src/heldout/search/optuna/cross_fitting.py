@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from heldout._text import counted
-from heldout.data.arrays import shortened
 from heldout.data.checks import FEEDBACK, check_count
+from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.execution.cross_fit import Obstacle, obstacle_of_folds
 from heldout.folds.splits import Folds

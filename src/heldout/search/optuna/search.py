@@ -16,8 +16,7 @@ from heldout._sklearn import Interval, params_at, rows_at
 from heldout._streams import numpy_seed
 from heldout.arguments.search import SearchArguments
 from heldout.configurations import Configurations, refuses
-from heldout.data.arrays import shortened
-from heldout.data.task import Task
+from heldout.data.task import Task, shortened
 from heldout.errors import ArgumentError, InputError
 from heldout.execution.conclusion import Choose
 from heldout.execution.run import RunSettings

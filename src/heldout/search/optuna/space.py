@@ -12,7 +12,7 @@ from scipy.stats.distributions import rv_frozen
 from sklearn.base import clone, is_classifier, is_regressor
 
 from heldout.configurations import Configuration, checked_entries
-from heldout.data.arrays import shortened
+from heldout.data.task import shortened
 from heldout.errors import ArgumentError, InputError, NoExit, reason_of
 from heldout.execution.adaptive import Proposal
 from heldout.search.optuna.sampler import optuna_package

@@ -18,7 +18,7 @@ import numpy as np
 
 from heldout._streams import RandomState
 from heldout._text import counted
-from heldout.data.arrays import shortened
+from heldout.data.task import shortened
 from heldout.errors import HeldoutWarning, InputError, StoreError, text_of
 from heldout.execution.adaptive import Proposal, ProposalScore
 from heldout.search.optuna.cross_fitting import MOST_SHARE

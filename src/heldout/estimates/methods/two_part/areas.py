@@ -14,7 +14,7 @@ from heldout.estimates.base import MethodWords
 from heldout.estimates.intervals import standard_error_of_area
 from heldout.estimates.methods.two_part.parts import Bound, SecondPart, Tails, no_bound, normal_bound
 from heldout.estimates.methods.two_part.template import TwoPart
-from heldout.metrics.signed import Share
+from heldout.metrics.ranking import Share
 
 NO_SPREAD = 1e-12
 """Placements that differ by less are the same but for rounding."""

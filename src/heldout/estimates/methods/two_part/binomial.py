@@ -12,7 +12,7 @@ from scipy.special import betainc, betaincinv, ndtri
 from heldout.estimates.base import MethodWords
 from heldout.estimates.methods.two_part.parts import Bound, SecondPart, Tails
 from heldout.estimates.methods.two_part.template import TwoPart
-from heldout.metrics.signed import Share
+from heldout.metrics.ranking import Share
 
 
 def wilson_interval(right: int, n: int, tails: Tails) -> Bound:

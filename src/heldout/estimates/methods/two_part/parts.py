@@ -24,7 +24,7 @@ from heldout.estimates.question import Settings
 from heldout.estimates.types import Alternative
 from heldout.flags import Flag
 from heldout.metrics.base import Statistic
-from heldout.metrics.signed import Reading, Share
+from heldout.metrics.ranking import Reading, Share
 
 MOST_ATTEMPTS = 1000
 

@@ -34,9 +34,8 @@ from heldout.estimates.methods.two_part.parts import (
 )
 from heldout.estimates.types import Alternative, Estimate, Interval
 from heldout.flags import Flag
-from heldout.metrics.base import Metric, oriented
-from heldout.metrics.signed import Reading, Share, reading_of
-from heldout.metrics.within import is_pair_based
+from heldout.metrics.base import Metric, is_pair_based, oriented
+from heldout.metrics.ranking import Reading, Share, reading_of
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, tie_exactly
 
 QUANTITY_TWO_PART = (

@@ -20,8 +20,8 @@ from heldout.estimates.methods.two_part.template import TwoPart
 from heldout.estimates.types import Alternative
 from heldout.flags import Flag
 from heldout.kernels.dispatch import LossSums, draw_units
+from heldout.metrics.ranking import Share
 from heldout.metrics.row_losses import most_drawn
-from heldout.metrics.signed import Share
 from heldout.selection.base import tie_exactly
 from heldout.selection.draws import map_blocks
 

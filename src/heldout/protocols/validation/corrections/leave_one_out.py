@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from heldout._text import counted
 from heldout._types import Floats, Weightings
 from heldout.flags import Flag
-from heldout.metrics.base import Metric, quiet_if_foreign
+from heldout.metrics.base import Metric, Signed, quiet_if_foreign, unsigned
 from heldout.metrics.row_losses import Finish, OfRowLosses
-from heldout.metrics.signed import Signed, unsigned
 from heldout.protocols.validation.corrections.base import CorrectedScore, undefined
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 from heldout.selection.draws import out_of_bag

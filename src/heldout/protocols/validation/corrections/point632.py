@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from heldout._types import Floats
 from heldout.data.task import Truth
-from heldout.metrics.base import Metric, Response, quiet_if_foreign
+from heldout.metrics.base import Metric, Response, Signed, quiet_if_foreign
 from heldout.metrics.regression import R2, MeanAbsoluteError, MeanSquaredError, PinballLoss, RootMeanSquaredError
-from heldout.metrics.signed import Signed
 from heldout.protocols.validation.corrections.base import CorrectedScore, undefined
 from heldout.protocols.validation.corrections.leave_one_out import averages_rows, left_out_score, mean_score
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores

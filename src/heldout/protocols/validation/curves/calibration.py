@@ -18,7 +18,7 @@ from heldout._types import Floats
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.flags import Flag
-from heldout.kernels.reference_lowess import Lowess
+from heldout.kernels.reference_curves import Lowess
 from heldout.metrics.base import Response
 from heldout.metrics.survival import observed_by
 from heldout.protocols.validation.curves.base import (
