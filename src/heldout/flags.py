@@ -560,6 +560,10 @@ class Flag(StrEnum):
         """The sentence with its places filled."""
         return self.sentence.format(**places)
 
+    def of(self, **places: Any) -> dict[Flag, str]:
+        """The flag, with its sentence whose places are filled."""
+        return {self: self.filled(**places)}
+
 
 _HEADINGS = {
     "uncorrected": "Not corrected for selection",

@@ -236,9 +236,7 @@ def conclude(
         said.pop(Flag.NOT_EXCHANGEABLE if method.draws_rows else Flag.ROW_BLOCKS, None)
     # One infinite loss makes a mean infinite; an infinite value would pass for a number in tables and JSON.
     if np.isinf(value):
-        said[Flag.UNDEFINED] = Flag.UNDEFINED.filled(
-            reason=f"the {evidence.metric.name} is beyond what float64 holds"
-        )
+        said |= Flag.UNDEFINED.of(reason=f"the {evidence.metric.name} is beyond what float64 holds")
         value = float("nan")
     # After the value is final: an interval must hold it, and a value of NaN has none.
     interval = holding(value, interval, evidence.metric)

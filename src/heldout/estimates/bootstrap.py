@@ -190,18 +190,16 @@ def flags_of_draws(
     """
     flags: dict[Flag, str] = {}
     if undefined:
-        flags[Flag.UNDEFINED_BOOTSTRAPS] = Flag.UNDEFINED_BOOTSTRAPS.filled(
-            undefined=undefined, total=total, why=why
-        )
+        flags |= Flag.UNDEFINED_BOOTSTRAPS.of(undefined=undefined, total=total, why=why)
     settings = evidence.settings
     # Below so many bootstraps a percentile is the least or the greatest of them, and says little of the tail; 1e-9
     # keeps 20 from becoming 21 by a rounding error.
     tails = 2 if settings.alternative == "two-sided" else 1
     wanted = math.ceil(tails / (1 - settings.confidence_level) - 1e-9)
     if settings.n_bootstraps < wanted:
-        flags[Flag.FEW_BOOTSTRAPS] = Flag.FEW_BOOTSTRAPS.filled(total=settings.n_bootstraps, wanted=wanted)
+        flags |= Flag.FEW_BOOTSTRAPS.of(total=settings.n_bootstraps, wanted=wanted)
     if redraws > MANY_REDRAWS * total:
-        flags[Flag.REDRAWN] = Flag.REDRAWN.filled(redraws=redraws, needs=needs or evidence.metric.needs)
+        flags |= Flag.REDRAWN.of(redraws=redraws, needs=needs or evidence.metric.needs)
     return flags
 
 
@@ -339,12 +337,10 @@ def flags_of_control(evidence: Evidence, control: Control | None, value: float) 
     metric, flags = evidence.metric, dict[Flag, str]()
     subtracted = control is not None and np.isfinite(control.size)
     if control is not None and not subtracted:
-        flags[Flag.NO_CONTROL] = Flag.NO_CONTROL.filled(metric=metric.name)
+        flags |= Flag.NO_CONTROL.of(metric=metric.name)
     least, greatest = metric.range
     if subtracted and not np.isnan(value) and not least <= value <= greatest:
-        flags[Flag.CONTROL_BEYOND_RANGE] = Flag.CONTROL_BEYOND_RANGE.filled(
-            metric=metric.name, low=f"{least:g}", high=f"{greatest:g}"
-        )
+        flags |= Flag.CONTROL_BEYOND_RANGE.of(metric=metric.name, low=f"{least:g}", high=f"{greatest:g}")
     pooled = evidence.flags.get(Flag.OUT_OF_BAG_POOLED)
     if pooled is not None:
         scales = SCALES_MET if control is not None and subtracted else SCALES_DIFFER
@@ -469,7 +465,7 @@ def flags_of_folds(evidence: Evidence) -> dict[Flag, str]:
     if min(folds) >= FEW_FOLDS:
         return {}
     each = " in a repeat" if len(folds) > 1 else ""
-    return {Flag.FEW_FOLDS: Flag.FEW_FOLDS.filled(folds=min(folds), each=each)}
+    return Flag.FEW_FOLDS.of(folds=min(folds), each=each)
 
 
 def needs_two_folds(evidence: Evidence) -> str | None:

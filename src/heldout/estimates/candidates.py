@@ -74,7 +74,7 @@ def candidate_rows(
     if not in_play.all():
         flags[Flag.INCOMPLETE_PREDICTIONS] = incomplete_sentence(in_play)
     if not predictions.exchangeable:
-        flags[Flag.NOT_EXCHANGEABLE] = Flag.NOT_EXCHANGEABLE.filled()
+        flags |= Flag.NOT_EXCHANGEABLE.of()
     if predictions.adaptive:
         flags[Flag.ADAPTIVE_SEARCH] = adaptive_sentence(len(candidates), predictions.n_rows)
     _check_groups_held_out(groups, predictions.folds)
@@ -167,13 +167,13 @@ def _units(
 ) -> NDArray[np.intp]:
     if groups is None:
         if predictions.grouped:
-            flags[Flag.GROUPS_NOT_GIVEN] = Flag.GROUPS_NOT_GIVEN.filled()
+            flags |= Flag.GROUPS_NOT_GIVEN.of()
         return np.arange(len(used))
     # Numbers of the groups from 0 without gaps, because draws count units by their greatest number.
     codes = np.unique(groups[used], return_inverse=True)[1].astype(np.intp)
     n_groups = int(codes.max()) + 1
     if n_groups < FEW_GROUPS:
-        flags[Flag.FEW_GROUPS] = Flag.FEW_GROUPS.filled(groups=n_groups)
+        flags |= Flag.FEW_GROUPS.of(groups=n_groups)
     return codes
 
 

@@ -65,7 +65,7 @@ def flags_of_segments(scores: AggregateScore, truth: Truth, folds: NDArray[np.in
         places = [(fold.repeat, int(folds[fold.rows[0], fold.repeat])) for fold in lacking]
         flags |= flag_of_undefined_folds(metric, truth, places, total)
     if scores.degenerate_segments:
-        flags[Flag.DEGENERATE_FOLDS] = Flag.DEGENERATE_FOLDS.filled(
+        flags |= Flag.DEGENERATE_FOLDS.of(
             degenerate=scores.degenerate_segments, total=total, needs=metric.needs, metric=metric.name
         )
     return flags
@@ -376,7 +376,7 @@ def flags_of_choice(evidence: Evidence) -> dict[Flag, str]:
     """What to know where nothing was chosen, neither among configurations nor a threshold."""
     if len(evidence.names) > 1 or evidence.was_selected or Flag.ONE_CONFIGURATION_KEPT in evidence.flags:
         return {}
-    return {Flag.SINGLE_CONFIGURATION: Flag.SINGLE_CONFIGURATION.filled()}
+    return Flag.SINGLE_CONFIGURATION.of()
 
 
 def flags_of_dependence(evidence: Evidence) -> dict[Flag, str]:
@@ -390,7 +390,7 @@ def flags_of_dependence(evidence: Evidence) -> dict[Flag, str]:
         if n is None
         else f"The rows were predicted by {n} models of a configuration, which share training rows"
     )
-    return {Flag.FOLDS_DEPENDENT: Flag.FOLDS_DEPENDENT.filled(models=models)}
+    return Flag.FOLDS_DEPENDENT.of(models=models)
 
 
 Z_99 = 2.576

@@ -52,9 +52,7 @@ def with_dropping_replayed(
         flag: text for flag, text in evidence.flags.items() if flag is not Flag.DROPPED_CONFIGURATIONS
     }
     if field.n_left:
-        flags[Flag.DROPPING_REPLAYED] = Flag.DROPPING_REPLAYED.filled(
-            dropped=field.n_left, total=predictions.n_configurations
-        )
+        flags |= Flag.DROPPING_REPLAYED.of(dropped=field.n_left, total=predictions.n_configurations)
     how = "shares of bootstraps in closed form" if closed else f"{N_WITHIN} bootstraps within each bootstrap"
     return replace(
         evidence,

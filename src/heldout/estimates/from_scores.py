@@ -199,7 +199,7 @@ def evidence_of_scores(
     unscored = int(np.isnan(scores).all(axis=1).sum())
     # A split without any score is left out of every mean, so that it must not count as a split either.
     if unscored:
-        flags[Flag.UNSCORED_SPLITS] = Flag.UNSCORED_SPLITS.filled(unscored=unscored, total=held.n_splits)
+        flags |= Flag.UNSCORED_SPLITS.of(unscored=unscored, total=held.n_splits)
     if held.n_splits - unscored < 2:
         raise InputError(
             f"at least 2 splits with scores are needed, got {held.n_splits - unscored}; give one row per split "

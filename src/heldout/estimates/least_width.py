@@ -126,7 +126,7 @@ def _with_alike_classes(reached: Reached, evidence: Evidence) -> Reached:
         score = _score_with(evidence, matrix, labels, rows, other, share)
         if score < low or score > high:
             low, high = min(low, score), max(high, score)
-            flags[Flag.ALIKE_CLASS] = Flag.ALIKE_CLASS.filled(
+            flags |= Flag.ALIKE_CLASS.of(
                 metric=metric.name,
                 rows=len(rows),
                 label=labels_text(truth.classes[code : code + 1]),
@@ -161,7 +161,7 @@ def at_end(value: float, possible: tuple[float, float]) -> float:
 
 
 def _without(reason: str) -> Reached:
-    return Reached(None, {Flag.NO_BOUND: Flag.NO_BOUND.filled(reason=reason)})
+    return Reached(None, Flag.NO_BOUND.of(reason=reason))
 
 
 @dataclass(frozen=True)

@@ -269,7 +269,7 @@ def _from_fold_scores(
     if failed:
         flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(predictions.names, failed)
     if not predictions.exchangeable:
-        flags[Flag.NOT_EXCHANGEABLE] = Flag.NOT_EXCHANGEABLE.filled()
+        flags |= Flag.NOT_EXCHANGEABLE.of()
     if predictions.adaptive:
         flags[Flag.ADAPTIVE_SEARCH] = adaptive_sentence(len(candidates), truth.n_rows)
     tested = truth.n_rows

@@ -177,9 +177,9 @@ def estimate_of_best(
     reached = with_least_width(interval, evidence)
     flags = flags_of_choice(evidence) | flags_of_dependence(evidence)
     if evidence.was_selected:
-        flags[Flag.UNCORRECTED] = Flag.UNCORRECTED.filled(chosen_from=evidence.chosen_from)
+        flags |= Flag.UNCORRECTED.of(chosen_from=evidence.chosen_from)
     if stratify:
-        flags[Flag.STRATIFIED] = Flag.STRATIFIED.filled()
+        flags |= Flag.STRATIFIED.of()
     total: NDArray[np.float64] = noise.noise[:, noise.winner]
     flags |= flags_of_draws(evidence, total=len(total), undefined=0, redraws=noise.redraws)
     return conclude(

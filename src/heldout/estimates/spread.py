@@ -98,8 +98,8 @@ def flags_of_winner_alone(evidence: Evidence) -> dict[Flag, str]:
     if not evidence.was_selected:
         return {}
     return {
-        Flag.UNCORRECTED: Flag.UNCORRECTED.filled(chosen_from=evidence.chosen_from),
-        Flag.SELECTION_IGNORED: Flag.SELECTION_IGNORED.filled(),
+        **Flag.UNCORRECTED.of(chosen_from=evidence.chosen_from),
+        **Flag.SELECTION_IGNORED.of(),
     }
 
 
@@ -122,7 +122,7 @@ def estimate_around(
     has_error = math.isfinite(spread.standard_error)
     if not has_error:
         reason = spread.reason or f"the {metric.name} of the winner has no finite standard error"
-        said[Flag.NO_BOUND] = Flag.NO_BOUND.filled(reason=reason)
+        said |= Flag.NO_BOUND.of(reason=reason)
         spread = spread._replace(standard_error=math.nan)
     return conclude(
         evidence,

@@ -256,7 +256,7 @@ class BBC(Method):
         if self.interval == "calibrated":
             flags |= flags_of_dependence(evidence)
         if self.stratify:
-            flags[Flag.STRATIFIED] = Flag.STRATIFIED.filled()
+            flags |= Flag.STRATIFIED.of()
         flags |= flags_of_draws(
             evidence,
             total=total,
@@ -266,9 +266,7 @@ class BBC(Method):
         )
         undefined_share = 1 - float(np.mean([block.defined_share for block in blocks]))
         if undefined_share > 0.5:
-            flags[Flag.MOSTLY_UNDEFINED_FOLDS] = Flag.MOSTLY_UNDEFINED_FOLDS.filled(
-                metric=evidence.metric.name, share=undefined_share
-            )
+            flags |= Flag.MOSTLY_UNDEFINED_FOLDS.of(metric=evidence.metric.name, share=undefined_share)
         return flags
 
 

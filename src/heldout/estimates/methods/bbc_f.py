@@ -161,7 +161,7 @@ class BBCF(Method):
         chosen_on = {"pooled": "all rows together", "within": "the pairs of rows within folds"}
         aggregate = evidence.aggregate
         if several or aggregate in chosen_on:
-            flags[Flag.SELECTION_DIFFERS] = Flag.SELECTION_DIFFERS.filled(
+            flags |= Flag.SELECTION_DIFFERS.of(
                 replayed="the folds of one repeat" if several else "fold scores",
                 chosen=chosen_on.get(aggregate, "those of all repeats"),
             )

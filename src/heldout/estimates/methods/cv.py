@@ -52,7 +52,7 @@ class CV(Method):
 
     def estimate(self, evidence: Evidence) -> Estimate:
         """The winner's aggregate score."""
-        flags = {Flag.NO_INTERVAL: Flag.NO_INTERVAL.filled(method=self.name)}
+        flags = Flag.NO_INTERVAL.of(method=self.name)
         if evidence.was_selected:
-            flags[Flag.UNCORRECTED] = Flag.UNCORRECTED.filled(chosen_from=evidence.chosen_from)
+            flags |= Flag.UNCORRECTED.of(chosen_from=evidence.chosen_from)
         return conclude(evidence, self, evidence.uncorrected, flags=flags, provenance={"quantity": QUANTITY})

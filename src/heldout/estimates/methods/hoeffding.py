@@ -102,15 +102,11 @@ class Hoeffding(Method):
             level,
             settings.alternative,
         )
-        flags = {
-            Flag.DISTANCE_TO_BEST: Flag.DISTANCE_TO_BEST.filled(
-                level=level, distance=distance, metric=metric.name, total=total
-            )
-        }
+        flags = Flag.DISTANCE_TO_BEST.of(level=level, distance=distance, metric=metric.name, total=total)
         if (
             evidence.was_selected
         ):  # the interval holds for every configuration; the value is that of the selected one
-            flags[Flag.UNCORRECTED] = Flag.UNCORRECTED.filled(chosen_from=evidence.chosen_from)
+            flags |= Flag.UNCORRECTED.of(chosen_from=evidence.chosen_from)
         return conclude(
             evidence,
             self,

@@ -202,7 +202,7 @@ class NaiveBootstrap(Method):
     def _flags(self, evidence: Evidence, drawn: Drawn, undefined: int) -> dict[Flag, str]:
         flags = flags_of_winner_alone(evidence)
         if self.stratify:
-            flags[Flag.STRATIFIED] = Flag.STRATIFIED.filled()
+            flags |= Flag.STRATIFIED.of()
         if self.unit == "folds":
             flags |= flags_of_folds(evidence)
         needs = "a fold with a score" if self.unit == "folds" else None
@@ -210,9 +210,7 @@ class NaiveBootstrap(Method):
             evidence, total=len(drawn.scores), undefined=undefined, redraws=drawn.redraws, needs=needs
         )
         if drawn.defined_share < 0.5:
-            flags[Flag.MOSTLY_UNDEFINED_FOLDS] = Flag.MOSTLY_UNDEFINED_FOLDS.filled(
-                metric=evidence.metric.name, share=1 - drawn.defined_share
-            )
+            flags |= Flag.MOSTLY_UNDEFINED_FOLDS.of(metric=evidence.metric.name, share=1 - drawn.defined_share)
         return flags
 
 

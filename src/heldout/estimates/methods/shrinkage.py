@@ -45,7 +45,7 @@ def _flag_of_few(evidence: Evidence) -> dict[Flag, str]:
     assert truth.classes is not None, "codes are of classes"
     rarest = min(units, key=lambda code: units[code])
     label = labels_text(truth.classes[rarest : rarest + 1])
-    return {Flag.FEW_OF_CLASS: Flag.FEW_OF_CLASS.filled(label=label, units=units[rarest])}
+    return Flag.FEW_OF_CLASS.of(label=label, units=units[rarest])
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class Shrinkage(Method):
             evidence,
             value=value,
         )
-        flags = flags_of_choice(evidence) | ({Flag.STRATIFIED: Flag.STRATIFIED.filled()} if self.stratify else {})
+        flags = flags_of_choice(evidence) | (Flag.STRATIFIED.of() if self.stratify else {})
         flags |= _flag_of_few(evidence)
         undefined = int((~np.isfinite(optimism.gains)).sum())
         flags |= flags_of_draws(

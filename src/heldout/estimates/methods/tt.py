@@ -86,14 +86,12 @@ class TT(Method):
         if np.isnan(value):
             reason = f"the {evidence.metric.name} of a fold is beyond what float64 holds"
             return no_value(evidence, self, reason, uncorrected=uncorrected)
-        flags = {Flag.NO_INTERVAL: Flag.NO_INTERVAL.filled(method=self.name)}
+        flags = Flag.NO_INTERVAL.of(method=self.name)
         if evidence.n_candidates > 1 and _of_single_rows(evidence):
-            flags[Flag.SINGLE_ROW_FOLDS] = Flag.SINGLE_ROW_FOLDS.filled(candidates=evidence.n_candidates)
+            flags |= Flag.SINGLE_ROW_FOLDS.of(candidates=evidence.n_candidates)
         low, high = evidence.metric.range
         if not low <= value <= high:
-            flags[Flag.TT_BEYOND_RANGE] = Flag.TT_BEYOND_RANGE.filled(
-                metric=evidence.metric.name, low=low, high=high
-            )
+            flags |= Flag.TT_BEYOND_RANGE.of(metric=evidence.metric.name, low=low, high=high)
         return conclude(
             evidence,
             self,

@@ -297,7 +297,7 @@ def _conclude(
         -error if evidence.metric.greater_is_better else error,
         uncorrected=winners_mean(evidence),
         selection_frequency=over_configurations(evidence, weighed.weights),
-        flags={Flag.NO_INTERVAL: Flag.NO_INTERVAL.filled(method=method.name)},
+        flags=Flag.NO_INTERVAL.of(method=method.name),
         provenance={
             "quantity": QUANTITY,
             "aggregate": "folds",

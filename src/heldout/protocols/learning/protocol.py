@@ -224,12 +224,12 @@ def estimate_of(
     evidence = _evidence(search, metric, winner, sizes, scores, failures)
     law, n_rows = laws[winner], search.task.n_rows
     uncorrected = float(summarised(scores)[0][-1, winner])
-    flags = {**flags_of_choice(evidence), Flag.NO_INTERVAL: Flag.NO_INTERVAL.filled(method=IPL.name)}
+    flags = {**flags_of_choice(evidence), **Flag.NO_INTERVAL.of(method=IPL.name)}
     if evidence.was_selected:
-        flags[Flag.SELECTION_SMOOTHED] = Flag.SELECTION_SMOOTHED.filled(chosen_from=evidence.chosen_from)
+        flags |= Flag.SELECTION_SMOOTHED.of(chosen_from=evidence.chosen_from)
     if law is None:
         reason = _no_curve(metric, sizes, scores, winner)
-        flags[Flag.UNDEFINED] = Flag.UNDEFINED.filled(reason=reason)
+        flags |= Flag.UNDEFINED.of(reason=reason)
         value = float("nan")
     else:
         best, error = best_possible(metric), float(law.at(n_rows))
@@ -252,9 +252,9 @@ def estimate_of(
 def _flags_of_fit(law: PowerLaw) -> dict[Flag, str]:
     flags: dict[Flag, str] = {}
     if law.misfit > POOR_FIT:
-        flags[Flag.CURVE_MISFIT] = Flag.CURVE_MISFIT.filled(residual=law.residual, times=law.misfit)
+        flags |= Flag.CURVE_MISFIT.of(residual=law.residual, times=law.misfit)
     if law.is_flat:
-        flags[Flag.CURVE_FLAT] = Flag.CURVE_FLAT.filled()
+        flags |= Flag.CURVE_FLAT.of()
     return flags
 
 
@@ -275,10 +275,10 @@ def _evidence(
     if failures:
         flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(names, failures)
     if task.groups is not None and (n_groups := len(np.unique(task.groups))) < FEW_GROUPS:
-        flags[Flag.FEW_GROUPS] = Flag.FEW_GROUPS.filled(groups=n_groups)
+        flags |= Flag.FEW_GROUPS.of(groups=n_groups)
     unscored = np.isnan(scores[:, :, candidates]).all(axis=2)
     if unscored.any():
-        flags[Flag.UNSCORED_SPLITS] = Flag.UNSCORED_SPLITS.filled(unscored=int(unscored.sum()), total=unscored.size)
+        flags |= Flag.UNSCORED_SPLITS.of(unscored=int(unscored.sum()), total=unscored.size)
     provenance: dict[str, Any] = {
         "task": str(task.truth.kind),
         "n_rows": task.n_rows,

@@ -79,7 +79,7 @@ def nested_estimate(
         spread, bates = _spread(search, settings, metric, nested, run, outer, value)
     interval, standard_error, unbounded = None, None, ""
     if reason:
-        flags[Flag.UNDEFINED] = Flag.UNDEFINED.filled(reason=reason)
+        flags |= Flag.UNDEFINED.of(reason=reason)
     elif part is not None:
         interval, standard_error, unbounded = part.interval, part.standard_error, part.reason
         flags |= part.flags
@@ -87,7 +87,7 @@ def nested_estimate(
         interval = interval_around(spread, metric, settings.confidence_level, settings.alternative)
         standard_error, unbounded = spread.standard_error, spread.reason
         if unbounded:
-            flags[Flag.NO_BOUND] = Flag.NO_BOUND.filled(reason=unbounded)
+            flags |= Flag.NO_BOUND.of(reason=unbounded)
     interval = holding(value, interval, metric)
     flags |= _flags(search, settings, nested, run)
     scales = Scales(search.estimation.scale_of_selection, _scale_of_value(search, settings, metric, rows))
@@ -284,19 +284,19 @@ def _flags(search: Search, settings: NestedSettings, nested: NestedFolds, run: B
     predictions, labels = run.evaluation.predictions, search.folds.labels
     flags = {**search.flags, **flags_of_order(search, predictions, run.evaluation.winner)}
     if settings.across == "all":
-        flags[Flag.SELECTION_UNCORRECTED] = Flag.SELECTION_UNCORRECTED.filled()
+        flags |= Flag.SELECTION_UNCORRECTED.of()
     if settings.interval_name == BATES and nested.n_repeats < USUAL_REPEATS:
         drawn = "one draw" if nested.n_repeats == 1 else f"{nested.n_repeats} draws"
-        flags[Flag.FEW_REPEATS] = Flag.FEW_REPEATS.filled(repeats=f"{drawn} of the folds")
+        flags |= Flag.FEW_REPEATS.of(repeats=f"{drawn} of the folds")
     development_sets = isinstance(settings.inner, str) and settings.inner == HOLD_OUT
     if development_sets and nested.n_folds is not None and len(search.configurations) > 1:
-        flags[Flag.OTHER_CHOICE_DEPLOYED] = Flag.OTHER_CHOICE_DEPLOYED.filled(folds=nested.n_folds)
+        flags |= Flag.OTHER_CHOICE_DEPLOYED.of(folds=nested.n_folds)
     if predictions.failed:
         flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(predictions.names, predictions.failed)
     if len(search.configurations) == 1:
-        flags[Flag.SINGLE_CONFIGURATION] = Flag.SINGLE_CONFIGURATION.filled()
+        flags |= Flag.SINGLE_CONFIGURATION.of()
     if not search.folds.exchangeable:
-        flags[Flag.NOT_EXCHANGEABLE] = Flag.NOT_EXCHANGEABLE.filled()
+        flags |= Flag.NOT_EXCHANGEABLE.of()
     if (labels < 0).any():
         flags[Flag.INCOMPLETE_PREDICTIONS] = incomplete_sentence(labels >= 0)
     return flags

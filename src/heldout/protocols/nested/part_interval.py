@@ -150,4 +150,4 @@ def interval_of_rows(evidence: Evidence, methods: Sequence[Method]) -> PartInter
 def no_interval(settings: Settings, reason: str) -> PartInterval:
     """NaN ends and the flag that says why."""
     nothing = Interval(math.nan, math.nan, settings.level, settings.alternative)
-    return PartInterval(nothing, flags={Flag.NO_BOUND: Flag.NO_BOUND.filled(reason=reason)}, reason=reason)
+    return PartInterval(nothing, flags=Flag.NO_BOUND.of(reason=reason), reason=reason)

@@ -197,7 +197,7 @@ class BootstrapPlan:
         bootstraps = _bootstraps_of_models(evaluation, drawn, chosen, in_bag)
         n_fits = evaluation.n_fits + search.refit
         if evidence.was_selected:
-            flags = {**evidence.flags, Flag.MODELS_SHARE_ROWS: Flag.MODELS_SHARE_ROWS.filled()}
+            flags = {**evidence.flags, **Flag.MODELS_SHARE_ROWS.of()}
             evidence = replace(evidence, flags=flags)
         return self._concluded(MODELS, evidence, evaluation, bootstraps, drawn, n_fits, 0)
 
@@ -227,7 +227,7 @@ class BootstrapPlan:
         )  # fmt: skip
         value = float(scores[~undefined].mean()) if not undefined.all() else float("nan")
         if undefined.all():
-            flags[Flag.UNDEFINED] = Flag.UNDEFINED.filled(reason=f"no bootstrap has a score{why}")
+            flags |= Flag.UNDEFINED.of(reason=f"no bootstrap has a score{why}")
         selected = [each.selected for each in bootstraps if each.selected is not None]
         frequency = np.bincount(selected, minlength=len(evidence.names)) / max(len(selected), 1)
         settings = self.settings
@@ -336,9 +336,9 @@ def _evidence(search: Search, evaluation: Evaluation, settings: Settings) -> Evi
 def _flags_of_rows(search: Search) -> dict[Flag, str]:
     flags = dict(search.flags)
     if search.task.groups is not None and (n_groups := len(np.unique(search.task.groups))) < FEW_GROUPS:
-        flags[Flag.FEW_GROUPS] = Flag.FEW_GROUPS.filled(groups=n_groups)
+        flags |= Flag.FEW_GROUPS.of(groups=n_groups)
     if not search.folds.exchangeable:
-        flags[Flag.NOT_EXCHANGEABLE] = Flag.NOT_EXCHANGEABLE.filled()
+        flags |= Flag.NOT_EXCHANGEABLE.of()
     return flags
 
 

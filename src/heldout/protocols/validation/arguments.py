@@ -187,7 +187,7 @@ class ValidationArguments:
         if imputation is None:
             return ReplicateFit()
         if not holes_of(task.X).any():
-            return ReplicateFit(flags={Flag.NOTHING_MISSING: Flag.NOTHING_MISSING.filled()})
+            return ReplicateFit(flags=Flag.NOTHING_MISSING.of())
         with on_one_thread():  # like cells
             with_outcome = tuple(imputation.completed(task.X, task.truth, entropy, "rows that train"))
             evaluated = with_outcome

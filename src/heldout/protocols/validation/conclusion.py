@@ -137,7 +137,7 @@ class ValidationConclusion:
         methods = {result.method for result in measured.values()}
         model, coefficients = self._deployed(selected)
         if isinstance(coefficients, str):
-            flags[Flag.NO_COEFFICIENTS] = Flag.NO_COEFFICIENTS.filled(why=coefficients)
+            flags |= Flag.NO_COEFFICIENTS.of(why=coefficients)
             coefficients = None
         # A model that could not be fitted on all rows had no samples.
         n_fits = self.plan.n_fits - self.plan.n_bootstraps * sum(not one.rows for one in candidates)
@@ -313,9 +313,9 @@ def _flags_of_plan(plan: ValidationPlan, memorised: Memorising) -> dict[Flag, st
     redraws = plan.first.redraws + (plan.last.redraws if plan.two_stages else 0)
     if redraws:
         needs = "what the metrics or the model need"
-        flags[Flag.REDRAWN] = Flag.REDRAWN.filled(redraws=redraws, needs=needs)
+        flags |= Flag.REDRAWN.of(redraws=redraws, needs=needs)
     if groups is not None and (n_groups := len(np.unique(groups))) < FEW_GROUPS:
-        flags[Flag.FEW_GROUPS] = Flag.FEW_GROUPS.filled(groups=n_groups)
+        flags |= Flag.FEW_GROUPS.of(groups=n_groups)
     n_columns, n_rows = _n_columns_of(plan.task), plan.task.n_rows
     by_optimism = plan.correction.name in (Optimism.name, Automatic.name) and not memorised.score
     if by_optimism and n_columns > n_rows:
@@ -368,7 +368,7 @@ def _flags_of_width(task: Task) -> dict[Flag, str]:
     a_column = rows / max(_n_columns_of(task), 1)
     if a_column >= FEW_ROWS:
         return {}
-    return {Flag.FEW_ROWS_A_COLUMN: Flag.FEW_ROWS_A_COLUMN.filled(rows=a_column, of=of)}
+    return Flag.FEW_ROWS_A_COLUMN.of(rows=a_column, of=of)
 
 
 def _n_columns_of(task: Task) -> int:

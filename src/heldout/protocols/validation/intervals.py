@@ -130,7 +130,7 @@ def interval_of(
         flag, instead = Flag.INTERVAL_OFF_CENTRE, "" if kind == "double" else instead
         return IntervalOrFlags(None, {flag: flag.filled(metric=metric.name, instead=instead)})
     if kind == "percentile":
-        flags = {**flags, Flag.OUT_OF_BAG_PERCENTILES: Flag.OUT_OF_BAG_PERCENTILES.filled()}
+        flags = {**flags, **Flag.OUT_OF_BAG_PERCENTILES.of()}
     return IntervalOrFlags(within_range(interval, metric), flags)
 
 
@@ -168,16 +168,14 @@ def _percentiles(
         return no_interval(f"all bootstraps gave the same {scores.metric.name}, which shows no spread")
     flags: dict[Flag, str] = {}
     if undefined:
-        flags[Flag.UNDEFINED_BOOTSTRAPS] = Flag.UNDEFINED_BOOTSTRAPS.filled(
-            undefined=undefined, total=len(distribution), why=""
-        )
+        flags |= Flag.UNDEFINED_BOOTSTRAPS.of(undefined=undefined, total=len(distribution), why="")
     tails = 2 if alternative == "two-sided" else 1
     wanted = math.ceil(tails / (1 - interval.confidence_level) - 1e-9)
     if len(distribution) - undefined < wanted:
-        flags[Flag.FEW_BOOTSTRAPS] = Flag.FEW_BOOTSTRAPS.filled(total=len(distribution) - undefined, wanted=wanted)
+        flags |= Flag.FEW_BOOTSTRAPS.of(total=len(distribution) - undefined, wanted=wanted)
     return IntervalOrFlags(interval, flags)
 
 
 def no_interval(reason: str) -> IntervalOrFlags:
     """None, with the reason as half a sentence."""
-    return IntervalOrFlags(None, {Flag.NO_BOUND: Flag.NO_BOUND.filled(reason=reason)})
+    return IntervalOrFlags(None, Flag.NO_BOUND.of(reason=reason))

@@ -173,7 +173,7 @@ class SecondPart:
         counts = np.bincount(self.positive, minlength=2)
         if counts.min() >= FEW_OF_A_CLASS:
             return {}
-        return {Flag.SMALL_SECOND_PART: Flag.SMALL_SECOND_PART.filled(rows=self._rarest(counts))}
+        return Flag.SMALL_SECOND_PART.of(rows=self._rarest(counts))
 
     def _rarest(self, counts: NDArray[np.intp]) -> str:
         classes, code = self.truth.classes, self.truth.positive
@@ -216,7 +216,7 @@ class Bound(NamedTuple):
 
 def no_bound(reason: str) -> Bound:
     """Where the final has a score and no bound."""
-    return Bound(float("nan"), float("nan"), flags={Flag.NO_BOUND: Flag.NO_BOUND.filled(reason=reason)})
+    return Bound(float("nan"), float("nan"), flags=Flag.NO_BOUND.of(reason=reason))
 
 
 def normal_bound(second: SecondPart, standard_error: float, tails: Tails) -> Bound:

@@ -236,7 +236,7 @@ class TwoPart(Method):
         value = reading.reported(second.value)
         flags = {**self._flags(evidence, parts, second, selected), **bound.flags}
         if np.isnan(value):
-            flags = {Flag.UNDEFINED: Flag.UNDEFINED.filled(reason=lacking)}
+            flags = Flag.UNDEFINED.of(reason=lacking)
         return conclude(
             evidence,
             self,
@@ -264,11 +264,11 @@ class TwoPart(Method):
         flags = flags_of_dependence(evidence)
         total = len(parts.first) + len(parts.second)
         if evidence.n_candidates == 1 and len(parts.first):
-            flags[Flag.UNUSED_ROWS] = Flag.UNUSED_ROWS.filled(unused=len(parts.first), total=total)
+            flags |= Flag.UNUSED_ROWS.of(unused=len(parts.first), total=total)
         if second.n_finalists > 1:
-            flags[Flag.BEST_OF_FINALISTS] = Flag.BEST_OF_FINALISTS.filled(finalists=second.n_finalists)
+            flags |= Flag.BEST_OF_FINALISTS.of(finalists=second.n_finalists)
         if selected != evidence.winner:
-            flags[Flag.OTHER_CONFIGURATION] = Flag.OTHER_CONFIGURATION.filled(
+            flags |= Flag.OTHER_CONFIGURATION.of(
                 selected=evidence.names[selected],
                 how=f"chosen by {len(parts.first)} of {total} rows" if len(parts.first) else "named beforehand",
                 winner=evidence.names[evidence.winner],

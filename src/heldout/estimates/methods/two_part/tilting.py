@@ -164,9 +164,7 @@ def concluded(second: SecondPart, found: Tilted) -> Bound:
     """The lower bound at a tilt, flagged where it rests on few bootstraps."""
     flags = {}
     if found.effective < FEW_EFFECTIVE:
-        flags[Flag.FEW_EFFECTIVE_BOOTSTRAPS] = Flag.FEW_EFFECTIVE_BOOTSTRAPS.filled(
-            effective=found.effective, total=second.settings.n_bootstraps
-        )
+        flags |= Flag.FEW_EFFECTIVE_BOOTSTRAPS.of(effective=found.effective, total=second.settings.n_bootstraps)
     return Bound(tilted_share(second, found.tau), 1.0, flags=flags)
 
 

@@ -92,7 +92,7 @@ def with_inner_optimism(
         return replace(undefined(none, provenance), method=corrected.method)
     flags = dict(corrected.flags)
     if found.n_undefined:
-        flags[Flag.UNDEFINED_BOOTSTRAPS] = Flag.UNDEFINED_BOOTSTRAPS.filled(
+        flags |= Flag.UNDEFINED_BOOTSTRAPS.of(
             undefined=found.n_undefined,
             total=int(scores.successful.sum()),
             why=" (in the samples that were drawn from them)",

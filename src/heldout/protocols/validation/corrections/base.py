@@ -75,7 +75,7 @@ def corrected_score(correction: Correction, replicates: Replicates, scores: Repl
 
 def undefined(reason: str, provenance: Mapping[str, Any] | None = None) -> CorrectedScore:
     """No score, with the reason why there is none, as half a sentence."""
-    return CorrectedScore(float("nan"), {Flag.UNDEFINED: Flag.UNDEFINED.filled(reason=reason)}, provenance or {})
+    return CorrectedScore(float("nan"), Flag.UNDEFINED.of(reason=reason), provenance or {})
 
 
 def worse(metric: Metric, value: float, than: float) -> bool:

@@ -118,7 +118,7 @@ def _by_row(replicates: Replicates, metric: Metric, kept: NDArray[np.intp]) -> C
     flags = {}
     if never:
         n_rows = int(np.count_nonzero(present))
-        flags[Flag.NEVER_LEFT_OUT] = Flag.NEVER_LEFT_OUT.filled(
+        flags |= Flag.NEVER_LEFT_OUT.of(
             rows=f"{never:,} of {counted(n_rows, 'row')}", were="was" if never == 1 else "were"
         )
     return CorrectedScore(
@@ -133,7 +133,7 @@ def _by_replicate(replicates: Replicates, scores: ReplicateScores, kept: NDArray
         return undefined(f"{scores.metric.name} is undefined on the rows that each bootstrap left out")
     flags = {}
     if len(defined) < len(found):
-        flags[Flag.UNDEFINED_BOOTSTRAPS] = Flag.UNDEFINED_BOOTSTRAPS.filled(
+        flags |= Flag.UNDEFINED_BOOTSTRAPS.of(
             undefined=len(found) - len(defined), total=len(found), why=" (on the rows that they left out)"
         )
     spread = float(defined.std(ddof=1) / sqrt(len(defined))) if len(defined) > 1 else float("nan")

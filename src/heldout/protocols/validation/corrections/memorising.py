@@ -51,7 +51,7 @@ class Memorising(NamedTuple):
     def flags(self) -> dict[Flag, str]:
         """That it memorises; none of a model that does not."""
         places = self._asdict()
-        return {Flag.MEMORISES: Flag.MEMORISES.filled(**places)} if self.score else {}
+        return Flag.MEMORISES.of(**places) if self.score else {}
 
 
 _KNOWN: WeakKeyDictionary[Replicates, Memorising] = WeakKeyDictionary()

@@ -66,5 +66,5 @@ class Optimism:
         }
         flags = {**memorising(replicates).flags}
         if replicates.response_of(metric) is Response.LABELS:
-            flags[Flag.DISCONTINUOUS_METRIC] = Flag.DISCONTINUOUS_METRIC.filled(metric=metric.name)
+            flags |= Flag.DISCONTINUOUS_METRIC.of(metric=metric.name)
         return CorrectedScore(scores.apparent - difference, flags, provenance)

@@ -196,11 +196,9 @@ def curve_flags(
     known, total = corrected[np.isfinite(corrected)], len(corrected)
     flags = {}
     if len(known) < total:
-        flags[Flag.CURVE_UNDEFINED] = Flag.CURVE_UNDEFINED.filled(points=total - len(known), total=total)
+        flags |= Flag.CURVE_UNDEFINED.of(points=total - len(known), total=total)
     if bounds is not None and (outside := int(((known < bounds[0]) | (known > bounds[1])).sum())):
-        flags[Flag.CURVE_BEYOND_RANGE] = Flag.CURVE_BEYOND_RANGE.filled(
-            points=outside, total=total, low=bounds[0], high=bounds[1]
-        )
+        flags |= Flag.CURVE_BEYOND_RANGE.of(points=outside, total=total, low=bounds[0], high=bounds[1])
     if rises and (falls := int((np.diff(known) < -1e-12).sum())):
-        flags[Flag.CURVE_NOT_MONOTONE] = Flag.CURVE_NOT_MONOTONE.filled(points=falls)
+        flags |= Flag.CURVE_NOT_MONOTONE.of(points=falls)
     return flags
