@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,56 +68,32 @@ def quantity_sentence(quantity: str, training_rows: float | None) -> str:
     return f"It estimates {quantity}.{size}"
 
 
-class MethodDeclaration(Protocol):
-    """What an estimate says of the method or protocol that made it.
+class Method:
+    """A way from evidence to an estimate: the base class of methods, with what most of them have.
 
     Attributes
     ----------
     name : str
-    sources : tuple of str
-        Keys of ``heldout.references``.
-    scores_out_of_bag : bool
-        Whether it scores rows that a bootstrap left out.
-    draws_rows : bool
-        Whether it draws rows of a matrix, or blocks of them where they follow time.
-    """
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def sources(self) -> tuple[str, ...]:
-        return ()
-
-    @property
-    def scores_out_of_bag(self) -> bool:
-        return False
-
-    @property
-    def draws_rows(self) -> bool:
-        return False
-
-
-@runtime_checkable
-class Method(MethodDeclaration, Protocol):
-    """A way from evidence to an estimate; a class that names it as its base has the defaults below.
-
-    Attributes
-    ----------
+        As the result prints it.
     reads : frozenset of str
         "predictions", "fold scores" or both: the method works from any of those named.
-    draws : bool
-        Whether it draws bootstraps, and so needs two rows of everything.
+    sources : tuple of str
+        Keys of ``heldout.references``.
     scored : "as asked", "as chosen", "folds" or "folds if known"
         The aggregate of the value: that of the user; that of the selection, for a method that assumes that the
         winner has the best score; or the mean over folds.
-    words : MethodWords
-        Its title, and how it arrives at its number.
-    replays_dropping : bool
-        Whether it repeats a search's dropping in every bootstrap, where the user asks for that.
     alternatives : tuple of str
         The intervals that it has.
     has_interval : bool
         Whether it has an interval.
+    draws : bool
+        Whether it draws bootstraps, and so needs two rows of everything.
+    draws_rows : bool
+        Whether it draws rows of a matrix, or blocks of them where they follow time.
+    scores_out_of_bag : bool
+        Whether it scores rows that a bootstrap left out.
+    replays_dropping : bool
+        Whether it repeats a search's dropping in every bootstrap, where the user asks for that.
     needs_test_share : bool
         Whether it reads the splits of repeated subsampling.
     takes_test_share : bool
@@ -126,49 +102,28 @@ class Method(MethodDeclaration, Protocol):
         Whether it reads the winner's scores in halves of the rows.
     needs_one_split : bool
         Whether it is for a hold-out only.
+    words : MethodWords
+        Its title, and how it arrives at its number.
     """
 
-    @property
-    def reads(self) -> frozenset[str]: ...
-    @property
-    def draws(self) -> bool:
-        return False
-
-    @property
-    def scored(self) -> Scored:
-        return "as asked"
+    name: str
+    reads: frozenset[str]
+    sources: tuple[str, ...] = ()
+    scored: Scored = "as asked"
+    alternatives: tuple[Alternative, ...] = ("two-sided", "greater", "less")
+    has_interval: bool = True
+    draws: bool = False
+    draws_rows: bool = False
+    scores_out_of_bag: bool = False
+    replays_dropping: bool = False
+    needs_test_share: bool = False
+    takes_test_share: bool = False
+    needs_halves: bool = False
+    needs_one_split: bool = False
 
     @property
     def words(self) -> MethodWords:
         return MethodWords(self.name, self.name.replace("_", " "), "")
-
-    @property
-    def replays_dropping(self) -> bool:
-        return False
-
-    @property
-    def alternatives(self) -> tuple[Alternative, ...]:
-        return ("two-sided", "greater", "less")
-
-    @property
-    def has_interval(self) -> bool:
-        return True
-
-    @property
-    def needs_test_share(self) -> bool:
-        return False
-
-    @property
-    def takes_test_share(self) -> bool:
-        return self.needs_test_share
-
-    @property
-    def needs_halves(self) -> bool:
-        return False
-
-    @property
-    def needs_one_split(self) -> bool:
-        return False
 
     def unfit_metric(self, metric: Metric) -> str | None:
         """Why the method is not for this metric, known before anything is fitted; None where it is."""
@@ -176,14 +131,28 @@ class Method(MethodDeclaration, Protocol):
 
     def unfit(self, evidence: Evidence) -> str | None:
         """Why the method is not for this metric, task or matrix, as half a sentence; None where it is."""
+        raise NotImplementedError(f"{type(self).__name__} has no unfit")
 
     def estimate(self, evidence: Evidence) -> Estimate:
         """The estimate for the winner."""
+        raise NotImplementedError(f"{type(self).__name__} has no estimate")
+
+
+@dataclass(frozen=True)
+class Procedure(Method):
+    """A procedure that makes fits of its own, as the estimate that it concludes with names it."""
+
+    name: str
+    sources: tuple[str, ...] = ()
+
+
+PREDICTIONS, FOLD_SCORES = frozenset({"predictions"}), frozenset({"fold scores"})
+"""What a method reads."""
 
 
 def conclude(
     evidence: Evidence,
-    method: MethodDeclaration,
+    method: Method,
     value: float,
     *,
     uncorrected: float | None = None,
@@ -291,7 +260,7 @@ def flags_of_score(
     return {Flag.NOT_BETTER_THAN_GUESSING: sentence}
 
 
-def _provenance_for(method: MethodDeclaration, evidence: Evidence) -> dict[str, Any]:
+def _provenance_for(method: Method, evidence: Evidence) -> dict[str, Any]:
     """What the evidence says of itself, without what is of rows that the method never scored."""
     said = dict(evidence.provenance)
     if not method.scores_out_of_bag:
@@ -303,7 +272,7 @@ def _provenance_for(method: MethodDeclaration, evidence: Evidence) -> dict[str, 
     return said
 
 
-def _sources_of_blocks(method: MethodDeclaration, evidence: Evidence) -> Sequence[str]:
+def _sources_of_blocks(method: Method, evidence: Evidence) -> Sequence[str]:
     """The sources of the blocks of rows that the method drew."""
     sources: Sequence[str] = evidence.details.get("block_sources", ())
     return sources if method.draws_rows else ()
@@ -311,7 +280,7 @@ def _sources_of_blocks(method: MethodDeclaration, evidence: Evidence) -> Sequenc
 
 def no_value(
     evidence: Evidence,
-    method: MethodDeclaration,
+    method: Method,
     reason: str,
     *,
     flag: Flag = Flag.UNDEFINED,

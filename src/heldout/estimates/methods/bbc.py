@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import is_one_of
 from heldout.errors import InputError
-from heldout.estimates.base import Method, MethodWords, conclude, no_value, over_configurations
+from heldout.estimates.base import PREDICTIONS, Method, MethodWords, conclude, no_value, over_configurations
 from heldout.estimates.bootstrap import (
     Control,
     RowBlock,
@@ -113,13 +113,11 @@ class BBC(Method):
     interval: Literal["percentile", "calibrated", "sampling"] = "percentile"
     control: Literal["auto"] | bool = "auto"
     ties: Ties = "first"
-    name: ClassVar[str] = "bbc"
-    reads: ClassVar[frozenset[str]] = frozenset({"predictions"})
-    draws: ClassVar[bool] = True
-    scored: ClassVar[Literal["as asked"]] = "as asked"
-    sources: ClassVar[tuple[str, ...]] = ("tsamardinos2018", "salmon2011")
-    draws_rows: ClassVar[bool] = True
-    words: ClassVar[MethodWords] = MethodWords(
+    name = "bbc"
+    reads = PREDICTIONS
+    draws = draws_rows = True
+    sources = ("tsamardinos2018", "salmon2011")
+    words = MethodWords(
         "Bootstrap bias correction",
         "bootstrap bias-corrected cross-validation",
         (
@@ -128,8 +126,7 @@ class BBC(Method):
             "mean of these scores."
         ),
     )
-    scores_out_of_bag: ClassVar[bool] = True
-    replays_dropping: ClassVar[bool] = True
+    scores_out_of_bag = replays_dropping = True
 
     def __post_init__(self) -> None:
         if not is_one_of(self.interval, INTERVALS):

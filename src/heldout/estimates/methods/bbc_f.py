@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.estimates.base import Method, MethodWords, conclude, no_value, over_configurations
+from heldout.estimates.base import FOLD_SCORES, Method, MethodWords, conclude, no_value, over_configurations
 from heldout.estimates.bootstrap import (
     FoldBlock,
     draws_of_folds,
@@ -68,12 +67,12 @@ class BBCF(Method):
     (True, True)
     """
 
-    name: ClassVar[str] = "bbc_f"
-    reads: ClassVar[frozenset[str]] = frozenset({"fold scores"})
-    draws: ClassVar[bool] = True
-    scored: ClassVar[Literal["folds"]] = "folds"
-    sources: ClassVar[tuple[str, ...]] = ("paraschakis2024", "tsamardinos2018", "salmon2011")
-    words: ClassVar[MethodWords] = MethodWords(
+    name = "bbc_f"
+    reads = FOLD_SCORES
+    draws = True
+    scored = "folds"
+    sources = ("paraschakis2024", "tsamardinos2018", "salmon2011")
+    words = MethodWords(
         "Bootstrap bias correction on folds",
         "bootstrap bias correction on folds",
         (

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
 
 import numpy as np
 
 from heldout._types import Floats
-from heldout.estimates.base import Method, MethodWords
+from heldout.estimates.base import FOLD_SCORES, Method, MethodWords
 from heldout.estimates.bootstrap import winners_mean
 from heldout.estimates.evidence import Evidence, needs_columns
 from heldout.estimates.spread import Spread, estimate_around
@@ -46,12 +45,11 @@ class ConservativeZ(Method):
     (0.25, 0.005)
     """
 
-    name: ClassVar[str] = "conservative_z"
-    reads: ClassVar[frozenset[str]] = frozenset({"fold scores"})
-    draws: ClassVar[bool] = False
-    scored: ClassVar[Literal["folds"]] = "folds"
-    sources: ClassVar[tuple[str, ...]] = ("nadeau2003", "schulz2024")
-    words: ClassVar[MethodWords] = MethodWords(
+    name = "conservative_z"
+    reads = FOLD_SCORES
+    scored = "folds"
+    sources = ("nadeau2003", "schulz2024")
+    words = MethodWords(
         "Conservative z interval",
         "the conservative z interval of Nadeau and Bengio",
         (
@@ -59,7 +57,7 @@ class ConservativeZ(Method):
             "divided data, which is conservative, and the selection was not corrected."
         ),
     )
-    needs_halves: ClassVar[bool] = True
+    needs_halves = True
 
     def unfit(self, evidence: Evidence) -> str | None:
         """It needs the winner's scores in halves of the rows."""

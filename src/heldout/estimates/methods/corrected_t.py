@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
 
 import numpy as np
 
-from heldout.estimates.base import Method, MethodWords
+from heldout.estimates.base import FOLD_SCORES, Method, MethodWords
 from heldout.estimates.bootstrap import winners_mean
 from heldout.estimates.evidence import Evidence, needs_columns, needs_folds
 from heldout.estimates.spread import estimate_around, nadeau_bengio
@@ -43,12 +42,11 @@ class CorrectedT(Method):
     (0.03, 2.2008)
     """
 
-    name: ClassVar[str] = "corrected_t"
-    reads: ClassVar[frozenset[str]] = frozenset({"fold scores"})
-    draws: ClassVar[bool] = False
-    scored: ClassVar[Literal["folds"]] = "folds"
-    sources: ClassVar[tuple[str, ...]] = ("nadeau2003",)
-    words: ClassVar[MethodWords] = MethodWords(
+    name = "corrected_t"
+    reads = FOLD_SCORES
+    scored = "folds"
+    sources = ("nadeau2003",)
+    words = MethodWords(
         "Corrected t interval",
         "the corrected t interval of Nadeau and Bengio",
         (
@@ -56,7 +54,7 @@ class CorrectedT(Method):
             "inflated because splits share training data, and the selection was not corrected."
         ),
     )
-    takes_test_share: ClassVar[bool] = True
+    takes_test_share = True
 
     def unfit(self, evidence: Evidence) -> str | None:
         """It needs scores of two splits, and how many rows a split tests and trains on."""

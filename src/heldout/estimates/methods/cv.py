@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
 
 from heldout.estimates.base import Method, MethodWords, conclude
 from heldout.estimates.evidence import Evidence
@@ -34,13 +33,11 @@ class CV(Method):
     (True, None)
     """
 
-    name: ClassVar[str] = "cv"
-    reads: ClassVar[frozenset[str]] = frozenset({"predictions", "fold scores"})
-    draws: ClassVar[bool] = False
-    has_interval: ClassVar[bool] = False
-    scored: ClassVar[Literal["as asked"]] = "as asked"
-    sources: ClassVar[tuple[str, ...]] = ("tsamardinos2018",)
-    words: ClassVar[MethodWords] = MethodWords(
+    name = "cv"
+    reads = frozenset({"predictions", "fold scores"})
+    has_interval = False
+    sources = ("tsamardinos2018",)
+    words = MethodWords(
         "Cross-validation of the winner",
         "cross-validation of the winner",
         "The winner's cross-validated score was not corrected for the selection.",

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
 
 import numpy as np
 
-from heldout.estimates.base import Method, MethodWords, conclude
+from heldout.estimates.base import PREDICTIONS, Method, MethodWords, conclude
 from heldout.estimates.evidence import Evidence, Matrix, needs_one_configuration, needs_predictions
 from heldout.estimates.types import Estimate, Interval
 from heldout.flags import Flag
@@ -44,17 +43,15 @@ class Hoeffding(Method):
     [0.7636, 0.8924] (95%) 0.1288
     """
 
-    name: ClassVar[str] = "hoeffding"
-    reads: ClassVar[frozenset[str]] = frozenset({"predictions"})
-    draws: ClassVar[bool] = False
-    scored: ClassVar[Literal["as asked"]] = "as asked"
-    sources: ClassVar[tuple[str, ...]] = ("hoeffding1963",)
-    words: ClassVar[MethodWords] = MethodWords(
+    name = "hoeffding"
+    reads = PREDICTIONS
+    sources = ("hoeffding1963",)
+    words = MethodWords(
         "Hoeffding, all configurations at once",
         "Hoeffding's inequality for all configurations at once",
         "The interval holds for all configurations at once, whichever was selected, by Hoeffding's inequality.",
     )
-    needs_one_split: ClassVar[bool] = True
+    needs_one_split = True
 
     def unfit(self, evidence: Evidence) -> str | None:
         """It is for bounded means over independent rows of one development set."""

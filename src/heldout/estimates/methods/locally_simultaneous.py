@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
 from heldout._text import is_one_of
 from heldout.errors import InputError
-from heldout.estimates.base import Method, MethodWords, no_value
+from heldout.estimates.base import PREDICTIONS, Method, MethodWords, no_value
 from heldout.estimates.bootstrap import check_stratify, undrawable_rows, unstratifiable
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.intervals import order_statistic
@@ -79,13 +79,12 @@ class LocallySimultaneous(Method):
     share: float = 0.1
     plausible: Literal["differences", "scores"] = "differences"
     stratify: bool = False
-    name: ClassVar[str] = "locally_simultaneous"
-    reads: ClassVar[frozenset[str]] = frozenset({"predictions"})
-    draws: ClassVar[bool] = True
-    scored: ClassVar[Literal["as chosen"]] = "as chosen"
-    sources: ClassVar[tuple[str, ...]] = ("zrnic2024", "efron1979")
-    draws_rows: ClassVar[bool] = True
-    words: ClassVar[MethodWords] = MethodWords(
+    name = "locally_simultaneous"
+    reads = PREDICTIONS
+    draws = draws_rows = True
+    scored = "as chosen"
+    sources = ("zrnic2024", "efron1979")
+    words = MethodWords(
         "Locally simultaneous",
         "the locally simultaneous interval",
         (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from heldout._text import is_one_of
 from heldout._types import Floats
 from heldout.errors import InputError
-from heldout.estimates.base import Method, MethodWords, conclude
+from heldout.estimates.base import FOLD_SCORES, PREDICTIONS, Method, MethodWords, conclude
 from heldout.estimates.bootstrap import (
     FoldBlock,
     check_stratify,
@@ -80,10 +80,11 @@ class NaiveBootstrap(Method):
 
     unit: Literal["rows", "folds"] = "rows"
     stratify: bool = False
-    name: ClassVar[str] = "naive_bootstrap"
-    draws: ClassVar[bool] = True
-    sources: ClassVar[tuple[str, ...]] = ("efron1979", "paraschakis2024", "salmon2011")
-    words: ClassVar[MethodWords] = MethodWords(
+    name = "naive_bootstrap"
+    reads = PREDICTIONS
+    draws = draws_rows = True
+    sources = ("efron1979", "paraschakis2024", "salmon2011")
+    words = MethodWords(
         "Bootstrap of the winner alone",
         "the bootstrap of the winner alone",
         (
@@ -101,21 +102,9 @@ class NaiveBootstrap(Method):
                 "`stratify=True` draws rows within classes, so it is for `unit='rows'`; leave it out.",
                 argument="stratify",
             )
-
-    @property
-    def reads(self) -> frozenset[str]:
-        """Rows are drawn from predictions, folds from their scores."""
-        return frozenset({"predictions" if self.unit == "rows" else "fold scores"})
-
-    @property
-    def draws_rows(self) -> bool:
-        """Folds are drawn as if they had no order."""
-        return self.unit == "rows"
-
-    @property
-    def scored(self) -> Literal["as asked", "folds"]:
-        """Folds are averaged in any aggregate."""
-        return "as asked" if self.unit == "rows" else "folds"
+        if self.unit == "folds":  # which are drawn as if they had no order, and averaged in any aggregate
+            for name, value in {"reads": FOLD_SCORES, "draws_rows": False, "scored": "folds"}.items():
+                object.__setattr__(self, name, value)
 
     def unfit(self, evidence: Evidence) -> str | None:
         """It needs what it draws."""

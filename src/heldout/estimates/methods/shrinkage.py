@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
 
 import numpy as np
 
 from heldout.data.task import labels_text
-from heldout.estimates.base import Method, MethodWords, conclude, no_value, over_configurations
+from heldout.estimates.base import PREDICTIONS, Method, MethodWords, conclude, no_value, over_configurations
 from heldout.estimates.bootstrap import (
     check_stratify,
     failures_of,
@@ -91,13 +90,11 @@ class Shrinkage(Method):
     """
 
     stratify: bool = False
-    name: ClassVar[str] = "shrinkage"
-    reads: ClassVar[frozenset[str]] = frozenset({"predictions"})
-    draws: ClassVar[bool] = True
-    scored: ClassVar[Literal["as asked"]] = "as asked"
-    sources: ClassVar[tuple[str, ...]] = ("heldout", "louis1984", "ghosh1992", "tsamardinos2018", "salmon2011")
-    draws_rows: ClassVar[bool] = True
-    words: ClassVar[MethodWords] = MethodWords(
+    name = "shrinkage"
+    reads = PREDICTIONS
+    draws = draws_rows = True
+    sources = ("heldout", "louis1984", "ghosh1992", "tsamardinos2018", "salmon2011")
+    words = MethodWords(
         "Shrinkage",
         "shrinkage",
         (
@@ -107,7 +104,7 @@ class Shrinkage(Method):
             "score of the winner."
         ),
     )
-    replays_dropping: ClassVar[bool] = True
+    replays_dropping = True
 
     def __post_init__(self) -> None:
         check_stratify(self.stratify)

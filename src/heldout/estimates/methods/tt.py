@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
 
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.estimates.base import Method, MethodWords, conclude, no_value
+from heldout.estimates.base import FOLD_SCORES, Method, MethodWords, conclude, no_value
 from heldout.estimates.evidence import Evidence, defined_mean, needs_columns, needs_folds
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
@@ -39,13 +38,12 @@ class TT(Method):
     (True, True)
     """
 
-    name: ClassVar[str] = "tt"
-    reads: ClassVar[frozenset[str]] = frozenset({"fold scores"})
-    draws: ClassVar[bool] = False
-    has_interval: ClassVar[bool] = False
-    scored: ClassVar[Literal["folds"]] = "folds"
-    sources: ClassVar[tuple[str, ...]] = ("tibshirani2009", "tsamardinos2018")
-    words: ClassVar[MethodWords] = MethodWords(
+    name = "tt"
+    reads = FOLD_SCORES
+    has_interval = False
+    scored = "folds"
+    sources = ("tibshirani2009", "tsamardinos2018")
+    words = MethodWords(
         "Tibshirani and Tibshirani",
         "the method of Tibshirani and Tibshirani",
         (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from heldout._text import is_one_of
 from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
-from heldout.estimates.base import Method, MethodWords
+from heldout.estimates.base import PREDICTIONS, Method, MethodWords
 from heldout.estimates.data_flags import flags_of_choice, flags_of_dependence
 from heldout.estimates.evidence import Evidence, Matrix, needs_predictions
 from heldout.estimates.methods.two_part.areas import placements
@@ -70,12 +70,10 @@ class WaldCV(Method):
     """
 
     variance: Literal["all_rows", "within_folds"] = "all_rows"
-    name: ClassVar[str] = "wald_cv"
-    reads: ClassVar[frozenset[str]] = frozenset({"predictions"})
-    draws: ClassVar[bool] = False
-    scored: ClassVar[Literal["as asked"]] = "as asked"
-    sources: ClassVar[tuple[str, ...]] = ("bayle2020", "ledell2015", "delong1988")
-    words: ClassVar[MethodWords] = MethodWords(
+    name = "wald_cv"
+    reads = PREDICTIONS
+    sources = ("bayle2020", "ledell2015", "delong1988")
+    words = MethodWords(
         "Normal interval from row losses",
         "the normal interval from row losses",
         (

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -19,7 +19,7 @@ from heldout._streams import stream
 from heldout._text import is_one_of
 from heldout._types import Floats
 from heldout.errors import InputError
-from heldout.estimates.base import Method, MethodWords, conclude, no_value, over_configurations
+from heldout.estimates.base import FOLD_SCORES, Method, MethodWords, conclude, no_value, over_configurations
 from heldout.estimates.bootstrap import winners_mean
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.types import Estimate
@@ -46,7 +46,7 @@ QUANTITY = (
 class OfSubsampling(Method):
     """What both corrections need: the errors of repeated subsampling, and a winner of the least mean error."""
 
-    needs_test_share: ClassVar[bool] = True
+    needs_test_share = takes_test_share = True
 
     def unfit(self, evidence: Evidence) -> str | None:
         if evidence.fold_scores is None or evidence.test_share is None:
@@ -99,13 +99,12 @@ class WMC(OfSubsampling):
     """
 
     n_draws: int = 50_000
-    name: ClassVar[str] = "wmc"
-    reads: ClassVar[frozenset[str]] = frozenset({"fold scores"})
-    draws: ClassVar[bool] = False
-    has_interval: ClassVar[bool] = False
-    scored: ClassVar[Literal["folds"]] = "folds"
-    sources: ClassVar[tuple[str, ...]] = ("bernau2013", "nadeau2003", "higham1988")
-    words: ClassVar[MethodWords] = MethodWords(
+    name = "wmc"
+    reads = FOLD_SCORES
+    has_interval = False
+    scored = "folds"
+    sources = ("bernau2013", "nadeau2003", "higham1988")
+    words = MethodWords(
         "Weighted mean correction",
         "the weighted mean correction of Bernau and others",
         (
@@ -156,13 +155,12 @@ class WMCS(OfSubsampling):
 
     average: Literal["shrunken", "raw"] = "shrunken"
     n_draws: int = 50_000
-    name: ClassVar[str] = "wmcs"
-    reads: ClassVar[frozenset[str]] = frozenset({"fold scores"})
-    draws: ClassVar[bool] = False
-    has_interval: ClassVar[bool] = False
-    scored: ClassVar[Literal["folds"]] = "folds"
-    sources: ClassVar[tuple[str, ...]] = ("bernau2013", "nadeau2003", "higham1988")
-    words: ClassVar[MethodWords] = MethodWords(
+    name = "wmcs"
+    reads = FOLD_SCORES
+    has_interval = False
+    scored = "folds"
+    sources = ("bernau2013", "nadeau2003", "higham1988")
+    words = MethodWords(
         "Weighted mean correction, shrunken",
         "the shrunken weighted mean correction of Bernau and others",
         (

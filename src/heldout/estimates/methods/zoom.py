@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
 
 import numpy as np
 
 from heldout._types import Floats
 from heldout.errors import InputError
-from heldout.estimates.base import Method, MethodWords, no_value
+from heldout.estimates.base import PREDICTIONS, Method, MethodWords, no_value
 from heldout.estimates.bootstrap import check_stratify, undrawable_rows, unstratifiable
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.intervals import order_statistic
@@ -70,13 +69,12 @@ class Zoom(Method):
 
     share: float = 0.1
     stratify: bool = False
-    name: ClassVar[str] = "zoom"
-    reads: ClassVar[frozenset[str]] = frozenset({"predictions"})
-    draws: ClassVar[bool] = True
-    scored: ClassVar[Literal["as chosen"]] = "as chosen"
-    sources: ClassVar[tuple[str, ...]] = ("zrnic2024zoom", "efron1979")
-    draws_rows: ClassVar[bool] = True
-    words: ClassVar[MethodWords] = MethodWords(
+    name = "zoom"
+    reads = PREDICTIONS
+    draws = draws_rows = True
+    scored = "as chosen"
+    sources = ("zrnic2024zoom", "efron1979")
+    words = MethodWords(
         "Zoom",
         "the zoom correction",
         (

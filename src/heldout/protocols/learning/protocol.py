@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -18,7 +18,7 @@ from heldout.arguments.search import SearchArguments
 from heldout.data.checks import check_count
 from heldout.data.task import Task, labels_text
 from heldout.errors import InputError
-from heldout.estimates.base import MethodDeclaration, conclude
+from heldout.estimates.base import Procedure, conclude
 from heldout.estimates.candidates import FEW_GROUPS, failed_sentence
 from heldout.estimates.data_flags import flags_of_choice
 from heldout.estimates.evidence import Evidence
@@ -176,15 +176,7 @@ POOR_FIT = 2.0
 """A curve is flagged if its root mean square distance from its means exceeds so many of their standard errors."""
 
 
-@dataclass(frozen=True)
-class InversePowerLaw(MethodDeclaration):
-    """The method, as an estimate names it."""
-
-    name: str = "ipl"
-    sources: tuple[str, ...] = ("ding2014",)
-
-
-IPL = InversePowerLaw()
+IPL = Procedure("ipl", ("ding2014",))
 
 
 def errors_of(metric: Metric, scores: Floats) -> Floats:

@@ -14,7 +14,7 @@ from sklearn.model_selection import PredefinedSplit
 from heldout._streams import stream
 from heldout.data.task import Task
 from heldout.errors import InputError, reason_of
-from heldout.estimates.base import MethodDeclaration, conclude
+from heldout.estimates.base import Procedure, conclude
 from heldout.estimates.bootstrap import flags_of_draws
 from heldout.estimates.candidates import FEW_GROUPS, candidate_rows, failed_sentence
 from heldout.estimates.data_flags import flags_of_choice
@@ -144,16 +144,8 @@ def folds_of_models(task: Task, drawn: DrawnRows) -> Folds:
 _FEWER = "fewer bootstraps: 100 are usual"
 
 
-@dataclass(frozen=True)
-class BootstrapOfSearch(MethodDeclaration):
-    """The method, as an estimate names it."""
-
-    name: str = "bootstrap_search"
-    sources: tuple[str, ...] = ()
-
-
-CVT = BootstrapOfSearch("bootstrap_search", ("paraschakis2024",))
-MODELS = BootstrapOfSearch("bootstrap_search_models", ("tsamardinos2018",))
+CVT = Procedure("bootstrap_search", ("paraschakis2024",))
+MODELS = Procedure("bootstrap_search_models", ("tsamardinos2018",))
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +201,7 @@ class BootstrapPlan:
 
     def _concluded(
         self,
-        method: BootstrapOfSearch,
+        method: Procedure,
         evidence: Evidence,
         evaluation: Evaluation,
         bootstraps: Sequence[Bootstrap],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,15 +73,15 @@ class DeLong(TwoPart):
     [0.7437, 0.8328] (95%) 0.0227
     """
 
-    name: ClassVar[str] = "delong"
-    sources: ClassVar[tuple[str, ...]] = ("delong1988", "sun2014", "paraschakis2024", "sidak1967")
-    words: ClassVar[MethodWords] = MethodWords(
+    name = "delong"
+    sources = ("delong1988", "sun2014", "paraschakis2024", "sidak1967")
+    words = MethodWords(
         "Two parts, DeLong",
         "sample splitting with DeLong's interval",
         "The interval was a normal approximation with DeLong's standard error.",
     )
 
-    shares: ClassVar[frozenset[Share]] = frozenset({Share.AUC})
+    shares = frozenset({Share.AUC})
 
     def _bound(self, second: SecondPart, tails: Tails) -> Bound:
         placed = placements(second.predictions[:, second.final].astype(np.float64), second.positive)
@@ -117,15 +117,15 @@ class HanleyMcNeil(TwoPart):
     [0.7446, 0.832] (95%)
     """
 
-    name: ClassVar[str] = "hanley_mcneil"
-    sources: ClassVar[tuple[str, ...]] = ("hanley1982", "paraschakis2024", "sidak1967")
-    words: ClassVar[MethodWords] = MethodWords(
+    name = "hanley_mcneil"
+    sources = ("hanley1982", "paraschakis2024", "sidak1967")
+    words = MethodWords(
         "Two parts, Hanley and McNeil",
         "sample splitting with the interval of Hanley and McNeil",
         "The interval was a normal approximation with the standard error of Hanley and McNeil.",
     )
 
-    shares: ClassVar[frozenset[Share]] = frozenset({Share.AUC})
+    shares = frozenset({Share.AUC})
 
     def _bound(self, second: SecondPart, tails: Tails) -> Bound:
         n_positive = int(np.count_nonzero(second.positive))

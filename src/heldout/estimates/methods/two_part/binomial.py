@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv, ndtri
@@ -105,16 +104,16 @@ class Wilson(TwoPart):
     [0.8256, 0.9448] (95%)
     """
 
-    name: ClassVar[str] = "wilson"
-    sources: ClassVar[tuple[str, ...]] = ("wilson1927", "paraschakis2024", "sidak1967")
-    words: ClassVar[MethodWords] = MethodWords(
+    name = "wilson"
+    sources = ("wilson1927", "paraschakis2024", "sidak1967")
+    words = MethodWords(
         "Two parts, Wilson",
         "sample splitting with Wilson's interval",
         "The interval was Wilson's score interval for a proportion.",
     )
 
-    shares: ClassVar[frozenset[Share]] = frozenset({Share.ACCURACY})
-    takes_repeats: ClassVar[bool] = False
+    shares = frozenset({Share.ACCURACY})
+    takes_repeats = False
 
     def _bound(self, second: SecondPart, tails: Tails) -> Bound:
         return wilson_interval(second.n_right, second.n_rows, tails)
@@ -139,16 +138,16 @@ class ClopperPearson(TwoPart):
     [0.8238, 0.951] (95%)
     """
 
-    name: ClassVar[str] = "clopper_pearson"
-    sources: ClassVar[tuple[str, ...]] = ("clopper1934", "paraschakis2024", "sidak1967")
-    words: ClassVar[MethodWords] = MethodWords(
+    name = "clopper_pearson"
+    sources = ("clopper1934", "paraschakis2024", "sidak1967")
+    words = MethodWords(
         "Two parts, Clopper and Pearson",
         "sample splitting with the interval of Clopper and Pearson",
         "The interval was the exact binomial interval of Clopper and Pearson.",
     )
 
-    shares: ClassVar[frozenset[Share]] = frozenset({Share.ACCURACY})
-    takes_repeats: ClassVar[bool] = False
+    shares = frozenset({Share.ACCURACY})
+    takes_repeats = False
 
     def _bound(self, second: SecondPart, tails: Tails) -> Bound:
         return clopper_pearson_interval(second.n_right, second.n_rows, tails)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
-from heldout.estimates.base import Method, MethodWords, conclude, no_value
+from heldout.estimates.base import PREDICTIONS, Method, conclude, no_value
 from heldout.estimates.data_flags import flags_of_dependence
 from heldout.estimates.evidence import Evidence, Matrix, needs_one_configuration, needs_predictions
 from heldout.estimates.methods.two_part.parts import (
@@ -32,7 +32,7 @@ from heldout.estimates.methods.two_part.parts import (
     split_at_random,
     tails_of,
 )
-from heldout.estimates.types import Alternative, Estimate, Interval
+from heldout.estimates.types import Estimate, Interval
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, is_pair_based, oriented
 from heldout.metrics.ranking import Reading, Share, reading_of
@@ -94,18 +94,13 @@ class TwoPart(Method):
     evaluation_share: float = 0.25
     configuration: str | int | None = None
     within_classes: bool = True
-    name: ClassVar[str] = "two_part"
-    reads: ClassVar[frozenset[str]] = frozenset({"predictions"})
-    draws: ClassVar[bool] = False
-    scored: ClassVar[Literal["folds if known"]] = "folds if known"
-    sources: ClassVar[tuple[str, ...]] = ("paraschakis2024",)
-    words: ClassVar[MethodWords] = MethodWords("Two parts", "sample splitting", "")
+    name = "two_part"
+    reads = PREDICTIONS
+    scored = "folds if known"
 
-    shares: ClassVar[frozenset[Share]] = frozenset(Share)
+    shares = frozenset(Share)
     """What it can bound."""
-    alternatives: ClassVar[tuple[Alternative, ...]] = ("two-sided", "greater", "less")
-    """Which intervals it has."""
-    takes_repeats: ClassVar[bool] = True
+    takes_repeats = True
 
     def __post_init__(self) -> None:
         best = isinstance(self.candidates, str) and self.candidates == "best"

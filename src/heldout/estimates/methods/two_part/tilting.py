@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from heldout.estimates.methods.two_part.areas import NO_SPREAD, placements
 from heldout.estimates.methods.two_part.binomial import mid_p_bound
 from heldout.estimates.methods.two_part.parts import Bound, SecondPart, Tails, no_bound
 from heldout.estimates.methods.two_part.template import TwoPart
-from heldout.estimates.types import Alternative
 from heldout.flags import Flag
 from heldout.kernels.dispatch import LossSums, draw_units
 from heldout.metrics.ranking import Share
@@ -162,7 +161,7 @@ def tilted_share(second: SecondPart, tau: float) -> float:
 
 def concluded(second: SecondPart, found: Tilted) -> Bound:
     """The lower bound at a tilt, flagged where it rests on few bootstraps."""
-    flags = {}
+    flags: dict[Flag, str] = {}
     if found.effective < FEW_EFFECTIVE:
         flags |= Flag.FEW_EFFECTIVE_BOOTSTRAPS.of(effective=found.effective, total=second.settings.n_bootstraps)
     return Bound(tilted_share(second, found.tau), 1.0, flags=flags)
@@ -194,16 +193,16 @@ class Tilting(TwoPart):
     True
     """
 
-    name: ClassVar[str] = "tilting"
-    draws: ClassVar[bool] = True
-    sources: ClassVar[tuple[str, ...]] = ("efron1981", "rink2022", "paraschakis2024", "sidak1967")
-    words: ClassVar[MethodWords] = MethodWords(
+    name = "tilting"
+    draws = True
+    sources = ("efron1981", "rink2022", "paraschakis2024", "sidak1967")
+    words = MethodWords(
         "Two parts, bootstrap tilting",
         "sample splitting with bootstrap tilting",
         "The confidence bound was the worst true score that bootstrap tilting did not reject.",
     )
 
-    alternatives: ClassVar[tuple[Alternative, ...]] = ("greater",)
+    alternatives = ("greater",)
 
     def _bound(self, second: SecondPart, tails: Tails) -> Bound:
         assert tails.below is not None, "unfit says so"

@@ -115,7 +115,7 @@ def _by_row(replicates: Replicates, metric: Metric, kept: NDArray[np.intp]) -> C
             predicted = replicates.read(metric, replicates.on_original[response][:, h][:, kept[some]])
             scores = metric.statistic(replicates.truth, predicted).selected(shares[some], np.arange(len(some)))
             values.append(mean_score(metric, scores, totals[some]))
-    flags = {}
+    flags: dict[Flag, str] = {}
     if never:
         n_rows = int(np.count_nonzero(present))
         flags |= Flag.NEVER_LEFT_OUT.of(
@@ -131,7 +131,7 @@ def _by_replicate(replicates: Replicates, scores: ReplicateScores, kept: NDArray
     defined = found[np.isfinite(found)]
     if not defined.size:
         return undefined(f"{scores.metric.name} is undefined on the rows that each bootstrap left out")
-    flags = {}
+    flags: dict[Flag, str] = {}
     if len(defined) < len(found):
         flags |= Flag.UNDEFINED_BOOTSTRAPS.of(
             undefined=len(found) - len(defined), total=len(found), why=" (on the rows that they left out)"

@@ -194,7 +194,7 @@ def curve_flags(
     - ``rises``: whether a curve of the kind never falls.
     """
     known, total = corrected[np.isfinite(corrected)], len(corrected)
-    flags = {}
+    flags: dict[Flag, str] = {}
     if len(known) < total:
         flags |= Flag.CURVE_UNDEFINED.of(points=total - len(known), total=total)
     if bounds is not None and (outside := int(((known < bounds[0]) | (known > bounds[1])).sum())):
