@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from heldout._text import counted
-from heldout.data.arrays import shortened
+from heldout.data.task import shortened
 from heldout.errors import InputError, reason_of
 from heldout.readers.columns import free_name, plain, quoted, reads_as_number
 from heldout.readers.saved_model import parts_of

@@ -1,7 +1,7 @@
 """The two parts of the rows: drawing them, and the finalists on the second one, from which a bound is computed.
 
 All bounds of two-part methods are of a share between 0 and 1 of which more is better: the area under the ROC curve
-of two classes, or accuracy (``heldout.metrics.signed.reading_of``).
+of two classes, or accuracy (``heldout.metrics.ranking.reading_of``).
 """
 
 from __future__ import annotations
