@@ -90,6 +90,13 @@ def check_numbers(column: Any, purpose: str) -> None:
         raise InputError(f"{purpose} column {column.name!r} must hold numbers, got {shortened(stranger)}.")
 
 
+def whole_numbers(column: Any) -> Any:
+    """Numbers that are all whole as integers, where a file keeps all as floats: a CSV file of them has integers."""
+    if column.dtype.kind != "f" or not column.map(float.is_integer).all() or (column.abs() >= 2**53).any():
+        return column
+    return column.astype("int64")
+
+
 def check_no_dates(column: Any, purpose: str) -> None:
     """Refuse a column with dates, times or durations; ``purpose`` is what a value is for, as "a prediction"."""
     if column.dtype.kind in "iufb":

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from heldout._text import counted
 from heldout.errors import InputError, MissingExtraError
-from heldout.readers.columns import check_names, first_line, quoted
+from heldout.readers.columns import check_names, first_line, quoted, whole_numbers
 
 if TYPE_CHECKING:
     from rdata.parser import RData
@@ -236,14 +236,7 @@ def _frame(path: Path, each: _RObject) -> Any:
             f"{quoted(lists)} of the table in {path} {'holds' if len(lists) == 1 else 'hold'} lists, and a cell "
             "must hold one number or text; save the table without, or its parts as columns of their own."
         )
-    return pd.DataFrame({name: _plain(pd.Series(column.value())) for name, column in columns.items()})
-
-
-def _plain(column: Any) -> Any:
-    """Whole numbers that R keeps as doubles, as integers: so a CSV file of the same table has them."""
-    if column.dtype.kind != "f" or not column.map(float.is_integer).all() or (column.abs() >= 2**53).any():
-        return column
-    return column.astype("int64")
+    return pd.DataFrame({name: whole_numbers(pd.Series(column.value())) for name, column in columns.items()})
 
 
 def _of_resamples(path: Path, name: str, columns: Mapping[str, _RObject]) -> _RTable:

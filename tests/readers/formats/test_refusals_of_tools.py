@@ -133,7 +133,7 @@ FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
         "",
         None,
         lambda text: text[: text.rindex(",")],
-        "fields where 5 were expected; .*is the file complete",
+        "Bad @DATA instance format in line 85: .*is the file complete",
     ),
     ("openml/numbers/predictions.arff", "", None, line_twice(20), "row 23 is in two lines|in two lines"),
     ("openml/runs", "nearest_7/predictions.arff", None, without_line(20), "has 149 lines and nearest_1 has 150"),
