@@ -317,7 +317,7 @@ def test_a_column_named_by_the_user_tells_exports_apart() -> None:
         assert table.held.names[0].startswith("model=knn")
     with pytest.raises(ho.InputError, match=r"configuration='m'` needs `row=`"):
         ho.read_predictions(pd.DataFrame({"y": [0, 1], "m": [0.2, 0.9]}), target="y", configuration="m")
-    with pytest.raises(ho.InputError, match=r"no column 'm' to use as one of the configurations"):
+    with pytest.raises(ho.InputError, match=r"no column 'm' to use as the configurations"):
         ho.read_predictions(caret("cv"), configuration="m")
 
 
@@ -333,7 +333,7 @@ def test_a_format_that_the_user_names_must_fit(name: str, said: str) -> None:
 def test_tasks_of_mlr3_are_read_one_at_a_time() -> None:
     frame = mlr3(caret("cv"))
     frame["task_id"] = np.where(frame["row_ids"] > 20, "one", "two")
-    with pytest.raises(ho.InputError, match=r"has 2 values of 'task_id' \('two', 'one'\), whose rows are not"):
+    with pytest.raises(ho.InputError, match=r"has 2 values of 'task_id' \('two', 'one'\), and its lines must be"):
         ho.read_predictions(frame)
     alone = mlr3(caret("cv"))
     alone = alone[alone["learner_id"] == "knn.k5"][["row_ids", "truth", "response", "prob.no", "prob.yes"]]
@@ -375,7 +375,7 @@ def test_what_the_user_says_of_columns_is_used_or_contradicted() -> None:
     assert same.source.format == "caret"
     with pytest.raises(ho.InputError, match=r"`fold='k'` contradicts what was recognised, .* this is 'Resample'"):
         ho.read_predictions(frame, fold="k")
-    with pytest.raises(ho.InputError, match=r"target must be the name of a column of fit"):
+    with pytest.raises(ho.InputError, match=r"`target=...` contradicts what was recognised, .* this is 'obs'"):
         ho.read_predictions(frame, target=np.zeros(160))
     long = ho.read_predictions(frame, target="obs", configuration="k", row="rowIndex", fold="Resample")
     assert long.source.format == "long"

@@ -26,19 +26,19 @@ class KnownClasses:
     @classmethod
     def of_columns(
         cls, frame: Any, target: str, labels: str | None, probabilities: Mapping[str, str]
-    ) -> KnownClasses | None:
-        """The classes of a table; None if nothing in it is predicted labels or probabilities of classes.
-
-        ``probabilities`` has the column of each class by the class's text.
-        """
-        if labels is None and not probabilities:
-            return None
+    ) -> KnownClasses:
+        """The classes of a table; ``probabilities`` has the column of each class by the class's text."""
         values = class_values(frame[target], *([] if labels is None else [frame[labels]]))
         places = {text: place_of_class(text, values) for text in probabilities}
         texts = {text: None if place is None else values[place] for text, place in places.items()}
-        if all(isinstance(value, str) for value in values):  # a class that no row has can still have a probability
+        # A class that no row has can still have a probability.
+        if all(isinstance(value, str) for value in values):
             texts = {text: text if found is None else found for text, found in texts.items()}
-            values = sorted({*values, *texts.values()})
+        elif not any(isinstance(value, bool) for value in values):
+            texts = {
+                text: int(text) if found is None and text.isdecimal() else found for text, found in texts.items()
+            }
+        values = sorted({*values, *(found for found in texts.values() if found is not None)})
         strange = [probabilities[text] for text, found in texts.items() if found is None]
         absent = [value for value in values if probabilities and value not in texts.values()]
         if strange or absent:

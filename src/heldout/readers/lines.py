@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from heldout._text import counted
 from heldout.errors import InputError
 from heldout.flags import Flag
-from heldout.readers.columns import free_name, plain, quoted
-from heldout.readers.tables import Table
+from heldout.readers.columns import plain, quoted
 
 _REPEAT = re.compile(r".+\.Rep(\d{1,18})")
 """The names that caret gives to the folds of repeats: ``Fold1.Rep2``."""
@@ -43,23 +42,17 @@ def natural_order(labels: Sequence[Any]) -> list[int]:
     return sorted(range(len(labels)), key=lambda place: parts(labels[place]))
 
 
-def with_repeats_of_names(table: Table, fold: str) -> tuple[Table, str | None]:
-    """The table with a column of the repeats in the names of folds, and its name; None if the names have none.
+def repeats_of_names(folds: Any) -> Any:
+    """The number of the repeat in the name of each fold, as caret writes it; None if the names have none.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> frame = pd.DataFrame({"fold": ["Fold1.Rep2", "Fold1.Rep1"]})
-    >>> table, name = with_repeats_of_names(Table("t", frame), "fold")
-    >>> table.frame[name].tolist()
+    >>> repeats_of_names(pd.Series(["Fold1.Rep2", "Fold1.Rep1"])).tolist()
     [2, 1]
     """
-    folds = table.frame[fold]
     numbers = {label: match[1] for label in folds.unique() if (match := _REPEAT.fullmatch(str(label)))}
-    if len(numbers) < folds.nunique(dropna=False):
-        return table, None
-    name = free_name("repeat", table.frame.columns)
-    return replace(table, frame=table.frame.assign(**{name: folds.map(numbers).astype(int)})), name
+    return folds.map(numbers).astype(int) if len(numbers) == folds.nunique(dropna=False) else None
 
 
 def repeats_of_resamples(rows: NDArray[np.intp], resamples: NDArray[np.intp], n_rows: int) -> NDArray[np.intp]:

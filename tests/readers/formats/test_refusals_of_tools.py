@@ -83,7 +83,7 @@ FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
         "row 1 has two values of the folds .column 'fold_assignment'.: 2 in line 1 and 0 in line 83",
     ),
     ("h2o/models", "gbm.csv", "diagnosis", changed('"benign"', '"mild"'), "different columns|no class"),
-    ("h2o/numbers.csv", "", "nothing", str, "has no column 'nothing' to use as the true values"),
+    ("h2o/numbers.csv", "", "nothing", str, "has no column 'nothing' to use as the target"),
     ("mljar/copied_rows", "", None, str, "predicts 83 rows and its data had 82 .*copies of rows"),
     (
         "mljar/two_classes",
@@ -144,9 +144,15 @@ FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
         changed(",Iris-setosa,1.0", ",Iris-virginica,1.0"),
         "two values",
     ),
-    ("openml/runs", "nearest_7/predictions.arff", None, changed("row_id", "row_number"), "different columns"),
+    ("openml/runs", "nearest_7/predictions.arff", None, changed("row_id", "row_number"), "no column 'row_id'"),
     ("openml/numbers/predictions.arff", "", None, changed("row_id NUMERIC", "row_id STRING"), "must hold numbers"),
-    ("openml/runs", "nearest_7/predictions.arff", None, changed("0,0,0,", "0,0,1,"), "of a learning curve"),
+    (
+        "openml/runs",
+        "nearest_7/predictions.arff",
+        None,
+        changed("0,0,0,", "0,0,1,"),
+        "has 2 values of 'sample' .'0', '1'., and its lines must be of one",
+    ),
     ("openml/runs", "", "prediction", str, "contradicts what was recognised"),
     ("autogluon/cells", "", None, str, "does not hold the true values"),
     (
@@ -199,10 +205,10 @@ def test_files_of_weka_with_rows_in_other_places_are_refused_by_the_attributes_t
         (
             "openml/numbers/predictions.arff",
             np.arange(3),
-            "group must be the name of a column of predictions of runs",
+            "group must be a column, or one value for each of the 75 lines of .* got shape .3,.",
         ),
-        ("weka/ibk5.csv", np.arange(3), "group must be the name of a column of predictions of WEKA"),
-        ("orange/iris.tab", np.arange(3), "group must be the name of a column of the predictions of Orange's"),
+        ("weka/ibk5.csv", np.arange(3), "group must be a column, or one value for each of the 92 lines"),
+        ("orange/iris.tab", np.arange(3), "group must be a column, or one value for each of the 50 lines"),
     ],
 )
 def test_groups_that_a_table_of_a_tool_does_not_have_are_refused(name: str, group: Any, said: str) -> None:
@@ -251,7 +257,7 @@ def test_files_of_tabrepo_that_lack_something_are_refused(tmp_path: Path) -> Non
     task, y = tabrepo(tmp_path)
     for target, said in (
         (None, "without label-val.csv.zip.* does not hold the true values"),
-        (y[1:], "the true values are 39 for the 40 rows"),
+        (y[1:], "one value for each of the 40 lines of .*, got shape .39,."),
         (np.where(y == 0, "no", "yes"), "give them as 0 and 1"),
         (np.where(y == 0, np.nan, 1.0), "has .* missing values in 40 rows|missing"),
     ):
@@ -303,7 +309,7 @@ def test_what_autogluon_gives_without_predictions_or_classes_is_refused() -> Non
         ({"m": shares[["a"]]}, y.map({"a": 0, "b": 1}), "nothing says of which class"),
         ({"m": shares, "n": shares.iloc[1:]}, y, "n of the dict has 3 lines and m has 4"),
         ({"m": shares, "n": shares.rename(columns={"b": "c"})}, y, "have different columns .'b', 'c'"),
-        ({"m": pd.concat([shares, shares])}, y, "the table of m has the row label 3 twice"),
+        ({"m": pd.concat([shares, shares])}, y, "row 0 is in two lines, 4 and 8; .*index of the table"),
         ({"m": shares.assign(b=0.5)}, y, "sum to 0.9 in row 1"),
         ({"m": shares.assign(age=[30.0, 40.0, 50.0, 60.0])}, y, "sum to"),
     ):
@@ -353,7 +359,7 @@ def test_numbers_of_rows_in_orange_tell_the_lines_of_random_sampling_apart(tmp_p
         (["h2o/models", "--target", "diagnosis"], "is read as cross-validation holdout predictions of H2O"),
         (["h2o/models", "--target", "cells.csv:diagnosis", "--exclude", "diagnosis"], "truth true values"),
         (["mljar/two_classes"], "is read as the out-of-fold predictions of MLJAR"),
-        (["orange/iris.tab"], "learners 'logistic regression', 'naive bayes', 'tree'"),
+        (["orange/iris.tab"], "truth iris, rows row, folds Fold, configurations model"),
         (["autogluon/sugar", "--target", "progression"], "as predict_proba_multi() of AutoGluon gives"),
         (["openml/runs"], "is read as predictions of runs on OpenML"),
         (["r/fit.rds"], "is read as fit$pred of caret"),

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from heldout.data.checks import check_format
 from heldout.errors import InputError
-from heldout.readers.formats.autogluon import TABLE_ENDINGS, AutoGluon
+from heldout.readers.formats.autogluon import AutoGluon
 from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
 from heldout.readers.formats.caret import Caret
 from heldout.readers.formats.h2o import H2O
@@ -68,7 +68,7 @@ def format_of(export: Export, uses: ColumnUses, name: str = "auto") -> Predictio
         return found[0]
     if export.table is not None:
         return FORMATS["wide"]
-    parts = {} if export.path is None else parts_of(export, *TABLE_ENDINGS)
+    parts = {} if export.path is None else parts_of(export, *AutoGluon.endings)
     own = [str(part.path) for part in parts.values() if part.table is not None and part.table.roles is not None]
     if own:
         raise InputError(f"{export.name} is a folder; name the file of predictions in it, {own[0]}.")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-from heldout.data.task import column_of, in_order_of, shortened
 from heldout.errors import InputError
-from heldout.readers.columns import free_name
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import Table, read_table, table_of_frame
 
@@ -39,35 +37,31 @@ class Export:
         """The table in a file or in memory; None of a folder and of other objects."""
         if self.path is not None:
             return None if self.path.is_dir() else read_table(self.name)
-        return table_of_frame(self.value, self.name) if is_frame(self.value) else None
+        frame = self.value.as_data_frame() if hasattr(self.value, "as_data_frame") else self.value  # of H2O
+        return table_of_frame(frame, self.name) if is_frame(frame) else None
 
     @cached_property
     def columns(self) -> frozenset[str]:
         """The names of the columns of the table; none where there is no table."""
-        return frozenset(()) if self.table is None else frozenset(self.table.frame.columns)
+        if hasattr(self.value, "as_data_frame"):  # which takes time
+            return frozenset(self.value.columns)
+        return frozenset(() if self.table is None else self.table.frame.columns)
 
-    def columns_without(self, exclude: Sequence[str]) -> frozenset[str]:
-        """The names of the columns that the user does not leave out."""
-        return self.columns - {*exclude}
-
-    def table_with(self, *columns: str, exclude: Sequence[str] = ()) -> Table:
-        """The table without excluded columns; refused where there is none, or a column is missing."""
-        table = self.table
-        if table is None:
+    def table_with(self, *columns: str) -> Table:
+        """The table; refused where there is none, or a column is missing."""
+        if self.table is None:
             raise InputError(f"{self.name} is no table; give a CSV or Parquet file, or a data frame.")
-        for name in exclude:
-            table.column(name, "one to leave out")
-        table = replace(table, frame=table.frame.drop(columns=list(exclude)))
         for name in columns:
-            table.column(name, "one of the format")
-        return table
+            self.table.column(name, "one of the format")
+        return self.table
 
 
-_PURPOSES = {
+PURPOSES = {
     "target": "the target", "event": "the event", "fold": "the folds", "repeat": "the repeats", "row": "the rows",
     "group": "the groups", "weight": "the weights", "configuration": "the configurations",
     "predictions": "the predictions", "exclude": "one to leave out",
 }  # fmt: skip
+"""What the columns are for that a user names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,32 +83,10 @@ class ColumnUses:
     predictions: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
-    @property
-    def arrays(self) -> dict[str, Any]:
-        """What the user gives as values, by its use."""
-        given = {use: getattr(self, use) for use in ("target", "fold", "group", "weight")}
-        return {use: values for use, values in given.items() if values is not None and not isinstance(values, str)}
-
-    def placed_in(self, table: Table) -> tuple[Table, ColumnUses]:
-        """The table with the arrays as columns of their own, and the uses with the names of these."""
-        frame = table.frame
-        named: dict[str, Any] = {}
-        for use, values in self.arrays.items():
-            array = column_of(in_order_of(table.labels, "source", values, use), use)
-            if array.ndim != 1 or len(array) != len(frame):
-                raise InputError(
-                    f"{use} must be a column, or one value for each of the {len(frame)} lines of {table.name}, got "
-                    f"shape {array.shape}.",
-                    argument=use,
-                )
-            named[use] = free_name(use, frame.columns)
-            frame = frame.assign(**{named[use]: array})
-        return replace(table, frame=frame), replace(self, **named)
-
     def purposes_in(self, table: Table) -> dict[str, str]:
         """What each column is for that the user names; refused where one is missing, or has two uses."""
         purposes: dict[str, str] = {}
-        for use, purpose in _PURPOSES.items():
+        for use, purpose in PURPOSES.items():
             names = getattr(self, use)
             for name in (names,) if isinstance(names, str) else names or ():
                 table.column(name, purpose)
@@ -123,42 +95,26 @@ class ColumnUses:
                 purposes[name] = purpose
         return purposes
 
-    def configuration_in(self, table: Table, *own: str) -> tuple[str, ...]:
-        """The columns of configurations: those that the user names, and the tool's ``own`` as far as they exist."""
-        for name in self.configuration:
-            table.column(name, "one of the configurations")
-        names = (*self.configuration, *(name for name in own if name in table.frame.columns))
-        return tuple(dict.fromkeys(names))
-
     @property
     def described(self) -> bool:
         """Whether the user describes a table with a line for each row and configuration."""
         return bool(self.configuration) and self.row is not None
 
-    def check_names(self, title: str, names: Sequence[str] = ("target", "fold", "group", "weight")) -> None:
-        """Refuse arrays, for a table that has a line for each row, resample and configuration."""
-        for name in names:
-            said = getattr(self, name)
-            if said is not None and not isinstance(said, str):
-                raise InputError(
-                    f"{name} must be the name of a column of {title}, got {shortened(said)}.", argument=name
-                )
-
-    def check_agree(self, title: str, free: Sequence[str] = (), **found: str | None) -> None:
-        """Refuse a use that contradicts the column that a format found for it.
+    def check_agree(self, title: str, columns: Mapping[str, str | None], free: Sequence[str] = ()) -> None:
+        """Refuse a use that contradicts the column that a format has for it.
 
         Formats of tools have no column of events, and none of repeats, configurations and predictions but those
         that they find, unless these uses are ``free``.
         """
-        for name in dict.fromkeys((*found, "event", "repeat", "configuration", "predictions")):
-            said, column = getattr(self, name), found.get(name)
+        for name in dict.fromkeys((*columns, "event", "repeat", "configuration", "predictions")):
+            said, column = getattr(self, name), columns.get(name)
             is_text = isinstance(said, str | tuple)
             if name in free or said is None or (is_text and said in ((), column)):
                 continue
-            shown = said if isinstance(said, str) else said[0] if is_text else ...
+            shown = repr(said if isinstance(said, str) else said[0]) if is_text else "..."
             own = "there is none" if column is None else f"this is {column!r}"
             raise InputError(
-                f"`{'prediction' if name == 'predictions' else name}={shown!r}` contradicts what was recognised, "
+                f"`{'prediction' if name == 'predictions' else name}={shown}` contradicts what was recognised, "
                 f"{title}, in which {own}; leave it out, or describe all columns yourself with `configuration=` "
                 "and `row=`.",
                 argument=name,

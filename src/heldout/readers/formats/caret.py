@@ -7,60 +7,41 @@ class, ``weights`` if there were any, ``rowIndex`` from 1, a column for each tun
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from heldout.readers.columns import holds_labels, place_of_class
-from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat, without_row_names
-from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
+from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.line_roles import LineRoles
+from heldout.readers.formats.tool import Tool, of_kind
 from heldout.readers.known_classes import class_values
-from heldout.readers.lines import with_repeats_of_names
-from heldout.readers.prediction_table import PredictionTable
+from heldout.readers.tables import Table
 
-KEYS = ("pred", "obs", "rowIndex")
-_WEIGHTS = "weights"
-_NOTHING_TUNED = "parameter"
+_NOTHING_TUNED = ("parameter",)
 """The only column of settings of a model that has none."""
-_KEEPS_ALL = 'trainControl(savePredictions = "all") keeps all of them.'
+_WEIGHTS = "The column 'weights' is not used, as in caret's own scores; to use it: `weight=weights`."
 
 
-class Caret(PredictionFormat):
+class Caret(Tool):
     name = "caret"
     title = "fit$pred of caret"
     signs = "columns pred, obs and rowIndex"
+    needs = ("pred", "obs", "rowIndex")
+    free = ("configuration",)
+    slices = r"Training\d+"
+    remedy = 'trainControl(savePredictions = "all") keeps all of them.'
 
-    def recognises(self, export: Export, uses: ColumnUses) -> bool:
-        return export.columns_without(uses.exclude) >= {*KEYS}
+    def columns(self, names: list[str]) -> dict[str, str | None]:
+        return {"target": "obs", "row": "rowIndex", "fold": "Resample" if "Resample" in names else None}
 
-    def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
-        uses.check_names(self.title)
-        table = without_row_names(export.table_with(*KEYS, exclude=uses.exclude))
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         frame = table.frame
-        resample = "Resample" if "Resample" in frame else None
-        uses.check_agree(self.title, ["configuration"], target="obs", row="rowIndex", fold=resample)
-        is_labels = holds_labels(frame["obs"], frame["pred"])
-        own = {*KEYS, "Resample", uses.weight, uses.group}
-        classes = class_values(frame["obs"], frame["pred"]) if is_labels else []
-        others = [name for name in frame.columns if name not in own]
+        classes = class_values(frame["obs"], frame["pred"]) if holds_labels(frame["obs"], frame["pred"]) else []
+        others = [name for name in frame if name not in {*self.needs, "Resample", uses.weight, uses.group}]
         probabilities = {name: name for name in others if place_of_class(name, classes) is not None}
-        has_weights = _WEIGHTS in frame and _WEIGHTS not in probabilities
-        table, repeat = (table, None) if resample is None else with_repeats_of_names(table, resample)
-        if has_weights and uses.weight is None:
-            remark = (
-                f"The column {_WEIGHTS!r} is not used, as in caret's own scores; to use it: `weight={_WEIGHTS!r}`."
-            )
-            table = replace(table, remarks=(*table.remarks, remark))
-        settings = uses.configuration_in(
-            table, *(name for name in others if name not in {*probabilities, _WEIGHTS})
-        )
-        roles = LineRoles(
-            target="obs",
-            row="rowIndex",
-            configuration=settings,
-            fold=(resample,) if resample else (),
-            repeat=repeat,
-            labels="pred" if is_labels else None,
+        settings = [name for name in others if name not in {*probabilities, "weights"}]
+        configuration = tuple(dict.fromkeys((*uses.configuration, *settings)))
+        return LineRoles(
+            configuration=configuration,
             probabilities=probabilities,
-            values=None if is_labels else "pred",
-            is_chosen=settings != (_NOTHING_TUNED,),
+            is_chosen=configuration != _NOTHING_TUNED,
+            remarks=(_WEIGHTS,) * ("weights" in others and "weights" not in probabilities),
+            **of_kind(frame, "pred", "obs"),
         )
-        return predictions_of_lines(table, roles, self, uses, slices=r"Training\d+", remedy=_KEEPS_ALL)

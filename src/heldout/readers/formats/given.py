@@ -1,35 +1,56 @@
-"""Values that a user gives for an export that lacks them: true values, folds, groups and weights.
+"""Values that a user gives for a table that lacks them: true values, folds, groups and weights.
 
-They are a column of the export, a column of another file (``FILE:COL``), or an array with a value for each row.
+They are a column of the table, a column of another file (``FILE:COL``), or an array with a value for each line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from heldout.data.task import column_of, in_order_of, row_labels
+from heldout.data.arrays import column_of, in_order_of, row_labels
 from heldout.errors import InputError
 from heldout.readers.columns import free_name
-from heldout.readers.formats.base import ColumnUses
+from heldout.readers.formats.base import PURPOSES, ColumnUses
 from heldout.readers.tables import Table, read_table
 
 INDEX = "Unnamed: 0"
 """The name that a column without a name gets, such as an index that pandas wrote."""
-_WORDS = {
-    "target": "the true values",
-    "fold": "the folds",
-    "group": "the groups",
-    "weight": "the weights",
-    "row": "the rows",
-}
+_COLUMNS = {"target": "true values", "fold": "folds", "group": "groups", "weight": "weights"}
+"""The names of the columns that hold given values."""
 
 
-def needed_truth(uses: ColumnUses, tool: str) -> Any:
-    """What the user gave as the true values of an export that has none; refused where nothing was given."""
+def with_values(table: Table, uses: ColumnUses, *, by_label: bool = False) -> tuple[Table, ColumnUses]:
+    """The table with what the user gives as values in columns of its own, and the uses with the names of these.
+
+    A Series is matched with the labels of the rows, as ``in_order_of`` says; all else is in the order of the lines.
+    ``by_label``: the tool keeps the labels of the rows of the data, of which a Series may have more.
+    """
+    named: dict[str, Any] = {}
+    frame, labels = table.frame, table.labels
+    for use, name in _COLUMNS.items():
+        given = getattr(uses, use)
+        if given is None or (isinstance(given, str) and given in frame):
+            continue
+        values = values_of(given, use, table)
+        index = row_labels(values)
+        if by_label and labels is not None and index is not None and index.is_unique and {*labels} <= {*index}:
+            values = values.loc[labels]
+        array = column_of(in_order_of(labels, "source", values, use), use)
+        if array.ndim != 1 or len(array) != len(frame):
+            raise InputError(
+                f"{use} must be a column, or one value for each of the {len(frame)} lines of {table.name}, got "
+                f"shape {array.shape}.",
+                argument=use,
+            )
+        named[use] = free_name(name, frame.columns)
+        frame = frame.assign(**{named[use]: array})
+    return replace(table, frame=frame), replace(uses, **named)
+
+
+def check_target(uses: ColumnUses, tool: str) -> None:
+    """Refuse an export without true values where the user gives none."""
     if uses.target is None:
         raise InputError(
             f"{tool} does not hold the true values; give them with `target='FILE:COL'`, a column of another file "
@@ -37,63 +58,6 @@ def needed_truth(uses: ColumnUses, tool: str) -> Any:
             "to the export.",
             argument="target",
         )
-    return uses.target
-
-
-def with_uses(
-    frames: Mapping[str, Any], uses: ColumnUses, *, by_label: bool = False
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """The tables of all models with what the user gave, and the columns of it by their uses.
-
-    Excluded columns are dropped. The column ``row`` is the one that the user named, or else the number of the line.
-    """
-    tables: dict[str, Any] = {}
-    names: dict[str, str] = {}
-    for model, frame in frames.items():
-        for use in _WORDS:
-            value = getattr(uses, use)
-            if value is not None:
-                frame, names[use] = with_given(frame, value, use, model, by_label=by_label)
-        if uses.row is None:
-            names["row"] = free_name("row", frame.columns)
-            frame = frame.assign(**{names["row"]: np.arange(1, len(frame) + 1)})
-        twice = next((name for name in names.values() if name in uses.exclude), None)
-        if twice is not None:
-            raise InputError(f"column {twice!r} was named for two uses; a column has one.")
-        for name in uses.exclude:
-            Table(model, frame).column(name, "one to leave out")
-        tables[model] = frame.drop(columns=list(uses.exclude))
-    return tables, names
-
-
-def with_given(frame: Any, given: Any, use: str, name: str, *, by_label: bool = False) -> tuple[Any, str]:
-    """The frame, and the name of its column for what the user gave; the column is added unless it is there.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        A line for each row.
-    given : str, array-like or pandas.Series
-        A Series is matched by its index, as ``in_order_of`` says; all else is in the order of the lines.
-    use : str
-        Such as "target".
-    name : str
-        Of the export.
-    by_label : bool
-        Whether the tool keeps the labels of the rows of the data, of which a Series may have more.
-    """
-    if isinstance(given, str) and given in frame.columns:
-        return frame, given
-    words = _WORDS[use]
-    values = values_of(given, words, Table(name, frame))
-    labels = row_labels(values)
-    if by_label and labels is not None and labels.is_unique and {*frame.index} <= {*labels}:
-        values = values.loc[frame.index]
-    values = column_of(in_order_of(frame.index, "source", values, use), words)
-    if len(values) != len(frame):
-        raise InputError(f"{words} are {len(values)} for the {len(frame)} rows of {name}; give one for each row.")
-    added = free_name(words.removeprefix("the "), frame.columns)
-    return frame.assign(**{added: values}), added
 
 
 def values_of(given: Any, use: str, table: Table) -> Any:
@@ -104,9 +68,9 @@ def values_of(given: Any, use: str, table: Table) -> Any:
     if isinstance(given, str):
         file, _, column = given.rpartition(":")
         if not (file and Path(file).is_file()):
-            table.column(given, use)
+            table.column(given, PURPOSES[use])
         other = read_table(file)
-        values = other.column(column, use)
+        values = other.column(column, PURPOSES[use])
         return values.set_axis(other.frame[INDEX]) if INDEX in other.frame else values
     if hasattr(given, "as_data_frame"):  # a frame of H2O
         given = given.as_data_frame()

@@ -8,75 +8,55 @@ true values are no part of it: they are bound to it too, or given apart. A table
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import numpy as np
 
 from heldout.errors import InputError
 from heldout.readers.columns import quoted, texts_of_classes
-from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
-from heldout.readers.formats.given import needed_truth, with_uses
-from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
-from heldout.readers.formats.parts import parts_of, stacked
-from heldout.readers.prediction_table import PredictionTable
-from heldout.readers.tables import Table, table_of_frame
+from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.given import check_target
+from heldout.readers.formats.line_roles import LineRoles
+from heldout.readers.formats.tool import Tool
+from heldout.readers.tables import Table
 
 _PREDICT, _FOLD = "predict", "fold_assignment"
-_ENDINGS = (".csv", ".parquet")
 _LABELS_NOT_USED = (
     "H2O cuts the labels in 'predict' where F1 is greatest; they are not used. Labels are those of the greater "
     "probability, or cut by a threshold."
 )
 
 
-class H2O(PredictionFormat):
+class H2O(Tool):
     """A file or frame, or a folder, list or mapping of one for each model."""
 
     name = "h2o"
     title = "cross-validation holdout predictions of H2O"
     signs = "columns predict and fold_assignment"
+    needs = (_PREDICT,)
+    marks = (_FOLD,)
+    endings = (".csv", ".parquet")
 
-    def recognises(self, export: Export, uses: ColumnUses) -> bool:
-        return any(_columns(part) >= {_PREDICT, _FOLD} for part in parts_of(export, *_ENDINGS).values())
+    def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
+        tables = super().tables(export, uses)
+        check_target(uses, f"{export.name}, as H2O writes it,")
+        return tables
 
-    def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
-        uses.check_agree(self.title)
-        tables = {model: _frame(part) for model, part in parts_of(export, *_ENDINGS).items()}
-        needed_truth(uses, f"{export.name}, as H2O writes it,")
-        frames, given = with_uses(tables, uses)
-        table, model = stacked(frames, export.name)
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         frame = table.frame
-        fold = given.get("fold", _FOLD if _FOLD in frame.columns else None)
-        classes = [name for name in frame.columns if name not in {_PREDICT, _FOLD, model, *given.values()}]
+        fold = uses.fold or (_FOLD if _FOLD in frame else None)
+        given = {_PREDICT, _FOLD, *uses.configuration, uses.target, uses.row, uses.fold, uses.group, uses.weight}
+        classes = [name for name in frame if name not in given]
         _check_numbers(table, classes)
         _check_held_out(table, classes)
-        probabilities = _classes_of(classes, texts_of_classes(frame[given["target"]]))
+        probabilities = _classes_of(classes, texts_of_classes(frame[uses.target]))
         binary = len(probabilities) == 2
-        roles = LineRoles(
-            target=given["target"],
-            row=given["row"],
-            configuration=(model,),
+        return LineRoles(
             fold=(fold,) if fold else (),
             labels=_PREDICT if probabilities and not binary else None,
             probabilities=probabilities,
             values=None if probabilities else _PREDICT,
-            group=given.get("group"),
-            weight=given.get("weight"),
+            remarks=[_LABELS_NOT_USED] * binary,
         )
-        return predictions_of_lines(table, roles, self, uses, remarks=[_LABELS_NOT_USED] * binary)
-
-
-def _columns(part: Export) -> frozenset[str]:
-    value = part.value
-    return frozenset(map(str, value.columns)) if hasattr(value, "as_data_frame") else part.columns
-
-
-def _frame(part: Export) -> Any:
-    """The table of a file, or of a frame of H2O or pandas."""
-    if hasattr(part.value, "as_data_frame"):
-        return table_of_frame(part.value.as_data_frame(), part.name).frame
-    table = part.table_with(_PREDICT)
-    return table.frame if table.labels is None else table.frame.set_axis(table.labels.set_names(None))
 
 
 def _classes_of(columns: Iterable[str], texts: Iterable[str]) -> Mapping[str, str]:

@@ -18,7 +18,6 @@ from heldout.data.task import checked_groups, checked_weights
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import check_complete, check_numbers, labels_of_column, plain, quoted
-from heldout.readers.formats.base import ColumnUses, PredictionFormat
 from heldout.readers.known_classes import KnownClasses
 from heldout.readers.lines import (
     LineKey,
@@ -30,6 +29,7 @@ from heldout.readers.lines import (
     lines_of_cells,
     natural_order,
     numbered_rows,
+    repeats_of_names,
     repeats_of_resamples,
 )
 from heldout.readers.prediction_arrays import PredictionArrays
@@ -150,19 +150,12 @@ _AS_LABELS = (
 )
 
 
-_USES = (
-    "truth", "rows", "folds", "repeats", "configurations", "labels", "probabilities", "predictions", "groups",
-    "weights",
-)  # fmt: skip
-"""In the order in which people read them."""
-
-
 @dataclass(frozen=True)
 class LineRoles:
     """The role of each column that matters; all are names of columns."""
 
-    target: str
-    row: str
+    target: str = ""
+    row: str = ""
     configuration: tuple[str, ...] = ()
     """Columns that together identify a configuration; none for a single configuration. Some may be of one model."""
     fold: tuple[str, ...] = ()
@@ -174,6 +167,9 @@ class LineRoles:
     """The column of each class, by the text of the class."""
     values: str | None = None
     """Predicted numbers of a regression; at least one of ``labels``, ``probabilities`` and ``values`` is given."""
+    heads: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """``probabilities`` of each configuration by its name, where these have columns and no lines of their own; a
+    column of no class holds values."""
     group: str | None = None
     weight: str | None = None
     settings: tuple[str, ...] = ()
@@ -184,6 +180,12 @@ class LineRoles:
     """How many rows the data have; by default as many as the rows are numbered up to."""
     is_chosen: bool = False
     """Whether a single configuration may be the best of several that are not in the table."""
+    adaptive: bool = False
+    """Whether configurations were proposed or dropped because of scores."""
+    flags: Mapping[Flag, str] = field(default_factory=dict)
+    """What the format knows to be lost; unknown folds are flagged for all."""
+    remarks: Sequence[str] = ()
+    """Sentences about assumptions, in addition to those of the table."""
 
     @property
     def keys(self) -> str:
@@ -193,21 +195,20 @@ class LineRoles:
 
     @property
     def columns(self) -> dict[str, tuple[str, ...]]:
-        """The columns of each use, as people call it."""
-        single = {"truth": self.target, "rows": self.row, "repeats": self.repeat, "labels": self.labels}
-        single |= {"predictions": self.values, "groups": self.group, "weights": self.weight}
-        several = {
-            "folds": self.fold,
+        """The columns of each use as people call it, in the order in which they read them."""
+        columns: dict[str, Sequence[str | None]] = {
+            "truth": (self.target,),
+            "rows": (self.row,),
+            "folds": tuple(reversed(self.fold)),
+            "repeats": (self.repeat,),
             "configurations": (*self.configuration, *self.settings),
+            "labels": (self.labels,),
             "probabilities": tuple(self.probabilities.values()),
+            "predictions": (self.values,),
+            "groups": (self.group,),
+            "weights": (self.weight,),
         }
-        return several | {use: (name,) for use, name in single.items() if name is not None}
-
-    def source(self, name: str, tool: PredictionFormat) -> Source:
-        """What was recognised, with the columns of each use."""
-        columns = self.columns | {"folds": (" in ".join(reversed(self.fold)),)}
-        found = {use: ", ".join(columns.get(use, ())) for use in _USES}
-        return Source(name, tool.name, tool.title, {use: column for use, column in found.items() if column})
+        return {use: given for use, names in columns.items() if (given := tuple(name for name in names if name))}
 
     def check(self, table: Table) -> None:
         """Refuse columns that are missing, or that have missing values where every line needs one."""
@@ -221,60 +222,21 @@ class LineRoles:
             check_numbers(table.frame[self.weight], "the weights")
 
 
-def predictions_of_lines(
-    table: Table,
-    roles: LineRoles,
-    tool: PredictionFormat,
-    uses: ColumnUses,
-    *,
-    flags: Mapping[Flag, str] | None = None,
-    adaptive: bool = False,
-    slices: str | None = None,
-    remarks: Sequence[str] = (),
-    name: str = "the configuration",
-    remedy: str = "",
-) -> PredictionTable:
+def predictions_of_lines(table: Table, roles: LineRoles, tool: Any, name: str) -> PredictionTable:
     """The predictions of a table whose columns are known.
 
-    Parameters
-    ----------
-    tool : PredictionFormat
-        Whose name and title say what was recognised.
-    uses : ColumnUses
-        The user's columns of groups and weights, where ``roles`` has none.
-    flags : mapping of Flag to str, optional
-        What the format knows to be lost; unknown folds are flagged here.
-    adaptive : bool
-        Whether configurations were proposed or dropped because of scores.
-    slices : str, optional
-        A pattern of the tool's names for resamples in the order of time.
-    remarks : sequence of str
-        Sentences about assumptions, in addition to those of the table.
-    name : str
-        The name of the configuration where no column has one.
-    remedy : str
-        A sentence on how the tool keeps the predictions of all configurations, for a table of one.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"row": [2, 1, 1, 2], "k": [5, 5, 9, 9], "obs": [0.2, 0.1, 0.1, 0.2],
-    ...                       "pred": [0.21, 0.12, 0.13, 0.24]})
-    >>> from heldout.readers.formats import FORMATS
-    >>> roles = LineRoles("obs", "row", ("k",), values="pred")
-    >>> read = predictions_of_lines(Table("t", frame), roles, FORMATS["caret"], ColumnUses())
-    >>> read.truth.tolist(), read.predictions.names, read.predictions.responses["values"][..., 0].tolist()
-    ([0.1, 0.2], ('k=5', 'k=9'), [[0.12, 0.13], [0.21, 0.24]])
+    ``tool`` is the ``Tool`` that declared them, and ``name`` that of the export.
     """
-    uses.check_names(tool.title, [use for use in ("group", "weight") if getattr(roles, use) is None])
-    roles = replace(roles, group=roles.group or uses.group, weight=roles.weight or uses.weight)
-    source = roles.source(table.name, tool)
     frame = table.frame
     roles.check(table)
-    configurations = _configurations(table, roles, name)
+    columns = {use: (" in " if use == "folds" else ", ").join(names) for use, names in roles.columns.items()}
+    configurations = _configurations(table, roles, tool.configuration)
     rows = line_key("row", frame[roles.row])
     resamples = _resample_key(frame, roles)
-    repeats = None if roles.repeat is None else line_key("repeat", frame[roles.repeat])
+    numbers = None if roles.repeat is None else frame[roles.repeat]
+    if numbers is None and len(roles.fold) == 1:
+        numbers = repeats_of_names(frame[roles.fold[0]])
+    repeats = None if numbers is None else line_key("repeat", numbers)
     grid = grid_of_lines(rows, resamples, configurations, repeats, roles)
     lines = grid.lines.reshape(len(grid.lines), -1)
     first = first_lines(lines)
@@ -283,39 +245,54 @@ def predictions_of_lines(
         if column is not None:
             check_same(what, frame[column], lines, rows)
     truth = labels_of_column(frame[roles.target])[first]
-    known = KnownClasses.of_columns(frame, roles.target, roles.labels, roles.probabilities)
     n_rows = roles.n_rows or numbered_rows(rows.labels, math.inf)
-    found = {**(flags or {}), **grid.flags, **flag_of_rows(n_rows, len(rows.labels), source.name)}
+    flags = {**roles.flags, **grid.flags, **flag_of_rows(n_rows, len(rows.labels), name)}
     if len(grid.names) == 1 and roles.is_chosen and not grid.flags:
-        found[Flag.ONE_CONFIGURATION_KEPT] = Flag.ONE_CONFIGURATION_KEPT.filled(source=source.name, remedy=remedy)
+        flags[Flag.ONE_CONFIGURATION_KEPT] = Flag.ONE_CONFIGURATION_KEPT.filled(source=name, remedy=tool.remedy)
     if grid.folds is None:
-        found[Flag.FOLDS_UNKNOWN] = Flag.FOLDS_UNKNOWN.filled(source=source.name)
+        flags[Flag.FOLDS_UNKNOWN] = Flag.FOLDS_UNKNOWN.filled(source=name)
     names = () if resamples is None else resamples.labels
-    by_time = slices is not None and bool(names) and all(re.fullmatch(slices, name) for name in names)
-    as_labels: tuple[str, ...] = ()
-    if known is not None and not known.columns and known.labels.dtype.kind in "iuf" and len(known.labels) > 2:
-        as_labels = (_AS_LABELS.format(column=roles.labels),)
+    by_time = bool(tool.slices and len(names)) and all(re.fullmatch(tool.slices, label) for label in names)
     arrays = PredictionArrays(
-        names=grid.names, folds=grid.folds, adaptive=adaptive, exchangeable=not by_time, flags=found
+        names=tuple(roles.heads) or grid.names,
+        folds=grid.folds,
+        adaptive=roles.adaptive,
+        exchangeable=not by_time,
+        flags=flags,
+        **_responses(frame, roles, grid),
     )
-    if known is not None:
-        arrays = replace(arrays, classes=known.labels)
-        if roles.labels is not None:
-            arrays = replace(arrays, labels=grid.placed(known.codes(frame[roles.labels]), -1))
-        if roles.probabilities:
-            arrays = replace(arrays, probabilities=grid.placed(known.scores(frame), np.nan))
-    if roles.values is not None:
-        arrays = replace(arrays, values=grid.placed(_numbers(frame[roles.values]), np.nan))
+    as_labels: tuple[str, ...] = ()
+    if arrays.classes is not None and arrays.probabilities is None and arrays.classes.dtype.kind in "iuf":
+        as_labels = (_AS_LABELS.format(column=roles.labels),) * (len(arrays.classes) > 2)
     groups = None if roles.group is None else labels_of_column(frame[roles.group])[first]
     weights = None if roles.weight is None else frame[roles.weight].to_numpy()[first]
     return PredictionTable.of_arrays(
         truth,
         arrays,
-        source,
+        Source(name, tool.name, tool.title, columns),
         groups=checked_groups(groups, len(first)),
         sample_weight=checked_weights(weights, len(first)),
-        remarks=(*table.remarks, *as_labels, *remarks),
+        remarks=(*table.remarks, *as_labels, *roles.remarks),
     )
+
+
+def _responses(frame: Any, roles: LineRoles, grid: LineGrid) -> dict[str, Any]:
+    """The classes, and the predictions as the fields of ``PredictionArrays`` hold them."""
+    heads = [*roles.heads.values()] or [{"": roles.values} if roles.values else roles.probabilities]
+    if "" in heads[0]:
+        columns = [frame[head[""]] for head in heads]
+        for column in columns:
+            check_numbers(column, "the predictions")
+        values = [grid.placed(column.to_numpy(dtype=np.float64), np.nan) for column in columns]
+        return {"values": np.concatenate(values, axis=1)}
+    known = [KnownClasses.of_columns(frame, roles.target, roles.labels, head) for head in heads]
+    responses: dict[str, Any] = {"classes": known[0].labels}
+    if roles.labels is not None:
+        responses["labels"] = grid.placed(known[0].codes(frame[roles.labels]), -1)
+    if any(heads):
+        scores = [grid.placed(classes.scores(frame), np.nan) for classes in known]
+        responses["probabilities"] = np.concatenate(scores, axis=1)
+    return responses
 
 
 def _configurations(table: Table, roles: LineRoles, name: str) -> LineKey:
@@ -355,8 +332,3 @@ def _resample_key(frame: Any, roles: LineRoles) -> LineKey | None:
     ranks = np.empty(len(order), dtype=np.intp)
     ranks[order] = np.arange(len(order))
     return LineKey("fold", ranks[codes], [labels[place] for place in order])
-
-
-def _numbers(column: Any) -> NDArray[np.float64]:
-    check_numbers(column, "the predictions")
-    return np.asarray(column.to_numpy(dtype=np.float64))

@@ -9,22 +9,20 @@ were fitted on these predictions, so that is left out.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import check_numbers, first_line, quoted
-from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
-from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
-from heldout.readers.formats.parts import entry, json_object, stacked
-from heldout.readers.prediction_table import PredictionTable
-from heldout.readers.tables import read_table
+from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.line_roles import LineRoles
+from heldout.readers.formats.parts import entry, json_object
+from heldout.readers.formats.tool import Tool, with_prefix
+from heldout.readers.tables import Table, read_table
 
 _FILE, _FRAMEWORK, _ENSEMBLE = "predictions_out_of_folds.csv", "framework.json", "predictions_ensemble.csv"
 _DATA = "data_info.json"
@@ -40,74 +38,76 @@ _CLASSES = ("binary_classification", "multiclass_classification")
 _OF_CLASS = "prediction_"
 
 
-class Mljar(PredictionFormat):
+class Mljar(Tool):
     """The folder of a run, that of one of its models, or the file in it."""
 
     name = "mljar"
     title = "the out-of-fold predictions of MLJAR"
     signs = f"a folder with MODEL/{_FILE} and MODEL/{_FRAMEWORK}"
+    endings = (_FILE,)
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
-        return export.path is not None and bool(_model_folders(export.path))
+        return bool(_model_folders(export))
 
-    def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
-        uses.check_agree(self.title, target="target", row=None, fold=None)
-        folders = [] if export.path is None else _model_folders(export.path)
+    def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
+        folders = _model_folders(export)
         if not folders:
             raise InputError(
                 f"{export.name} has no MODEL/{_FILE} with {_FRAMEWORK} beside it; give the results_path of MLJAR."
             )
-        run = folders[0].parent
         models = {folder.name: _model_frame(folder) for folder in folders}
-        first, probabilities = models[folders[0].name]
-        frames = {name: _with_target_of(first, frame) for name, (frame, _) in models.items()}
-        table, model = stacked(frames, export.name)
+        first, run = models[folders[0].name], folders[0].parent
         _check_no_copies(run, len(first))
-        folds, n_repeats = _folds(run, len(first))
-        if folds is not None:
-            table = replace(table, frame=table.frame.assign(fold=np.tile(folds, len(models))))
-        roles = LineRoles(
-            target="target",
-            row="row",
-            configuration=(model,),
-            fold=() if folds is None else ("fold",),
-            probabilities=probabilities,
-            values=None if probabilities else "prediction",
-            weight="sample_weight" if "sample_weight" in table.frame.columns else None,
+        folds, _ = _folds(run)
+        rows = range(1, len(first) + 1)
+        if folds is not None and not set(folds["row"]) <= set(rows):
+            raise InputError(f"the folds of {run} hold numbers of more than {len(first)} rows; are all of one run?")
+        if folds is not None and set(folds["row"]) < set(rows):
+            folds = None
+        tables = {}
+        for model, frame in models.items():
+            frame = _with_target_of(first, frame).assign(row=np.arange(1, len(frame) + 1))
+            tables[model] = Table(export.name, frame if folds is None else frame.merge(folds, on="row", how="left"))
+        return tables, uses
+
+    def columns(self, names: list[str]) -> dict[str, str | None]:
+        return {"target": "target", "row": "row", "fold": "fold" if "fold" in names else None}
+
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
+        folders = _model_folders(export)
+        run = folders[0].parent
+        flags: dict[Flag, str] = {}
+        if stopped := [folder.name for folder in folders if _model_type(folder) in _STOPPED_EARLY]:
+            flags[Flag.STOPPED_ON_PREDICTED_ROWS] = Flag.STOPPED_ON_PREDICTED_ROWS.filled(
+                tool="MLJAR", which=quoted(stopped, 3)
+            )
+        if (n_repeats := _folds(run)[1]) > 1:
+            flags[Flag.AVERAGED_REPEATS] = Flag.AVERAGED_REPEATS.filled(
+                source=export.name, what=f"{n_repeats} repeats", remedy='run MLJAR with "repeats": 1'
+            )
+        return LineRoles(
+            probabilities=with_prefix(table.frame, _OF_CLASS),
+            values="prediction" if "prediction" in table.frame else None,
+            weight="sample_weight" if "sample_weight" in table.frame else None,
             n_rows=_n_given(run),
-        )
-        flags, remarks = _flags(export.name, folders, n_repeats), _left_out(run, folders)
-        return predictions_of_lines(
-            table, roles, self, uses, flags=flags, adaptive=_is_adaptive(run), remarks=remarks
+            flags=flags,
+            adaptive=_is_adaptive(run),
+            remarks=_left_out(run, folders),
         )
 
 
-def _model_folders(path: Path) -> list[Path]:
+def _model_folders(export: Export) -> list[Path]:
     """The folders of models in a run, or the one that is named itself or by its file."""
-    if path.name == _FILE:
-        path = path.parent
-    if not path.is_dir():
+    path = Path() if export.path is None else export.path
+    path = path.parent if path.name == _FILE else path
+    if export.path is None or not path.is_dir():
         return []
     inner = [path] if (path / _FILE).is_file() else sorted(each.parent for each in path.glob(f"*/{_FILE}"))
     return [each for each in inner if (each / _FRAMEWORK).is_file()]
 
 
-def _flags(name: str, folders: list[Path], n_repeats: int) -> dict[Flag, str]:
-    """What makes the predictions optimistic, and what is lost in them."""
-    flags: dict[Flag, str] = {}
-    if stopped := [folder.name for folder in folders if _model_type(folder) in _STOPPED_EARLY]:
-        flags[Flag.STOPPED_ON_PREDICTED_ROWS] = Flag.STOPPED_ON_PREDICTED_ROWS.filled(
-            tool="MLJAR", which=quoted(stopped, 3)
-        )
-    if n_repeats > 1:
-        flags[Flag.AVERAGED_REPEATS] = Flag.AVERAGED_REPEATS.filled(
-            source=name, what=f"{n_repeats} repeats", remedy='run MLJAR with "repeats": 1'
-        )
-    return flags
-
-
-def _model_frame(folder: Path) -> tuple[Any, dict[str, str]]:
-    """The table of a model with its rows numbered and labels as its target, and the column of each class."""
+def _model_frame(folder: Path) -> Any:
+    """The target of a model with labels, and a column ``prediction_CLASS`` for each class, or ``prediction``."""
     frame = read_table(folder / _FILE).frame
     about = json_object(folder / _FRAMEWORK)
     predicted = [name for name in frame.columns if name.startswith("prediction")]
@@ -116,9 +116,8 @@ def _model_frame(folder: Path) -> tuple[Any, dict[str, str]]:
     for column in predicted:
         check_numbers(frame[column], "the predictions")
     frame = frame[["target", *predicted, *(name for name in frame.columns if name == "sample_weight")]]
-    frame = frame.assign(row=np.arange(1, len(frame) + 1))
     if entry(about, "params", "ml_task") not in _CLASSES:
-        return frame, {}
+        return frame
     labels = _labels(about)
     if labels:
         codes = frame["target"]
@@ -126,10 +125,10 @@ def _model_frame(folder: Path) -> tuple[Any, dict[str, str]]:
             raise InputError(f"{folder / _FILE} has a target that {_FRAMEWORK} does not name; are both of one run?")
         frame = frame.assign(target=codes.map(labels))
     if len(predicted) > 1:
-        return frame, {name.removeprefix(_OF_CLASS): name for name in predicted}
+        return frame
     zero, one = (labels[code] for code in (0, 1)) if labels else _two_values(frame["target"], folder)
-    name = f"P({zero})"
-    return frame.assign(**{name: 1 - frame[predicted[0]]}), {zero: name, one: predicted[0]}
+    share = frame[predicted[0]]
+    return frame.drop(columns=predicted).assign(**{f"{_OF_CLASS}{zero}": 1 - share, f"{_OF_CLASS}{one}": share})
 
 
 def _with_target_of(first: Any, frame: Any) -> Any:
@@ -169,34 +168,28 @@ def _labels(about: dict[str, Any]) -> dict[int, str]:
     return {code: label for label, code in coded.items()}
 
 
-def _folds(run: Path, n_rows: int) -> tuple[NDArray[np.intp] | None, int]:
-    """The fold of each row, None unless each row is in exactly one; and the number of repeats."""
+def _folds(run: Path) -> tuple[Any, int]:
+    """A line for each row, counted from 1, with its fold, None where that is unknown; and the number of repeats."""
+    import pandas as pd
+
     files = {path: found for path in (run / "folds").glob("*.npy") if (found := _FOLD_FILE.fullmatch(path.name))}
     n_repeats = len({found[2] for found in files.values()}) or 1
     if not files or n_repeats > 1:
         return None, n_repeats
-    folds = np.full(n_rows, -1, dtype=np.intp)
-    for path, found in files.items():
-        try:
-            rows = np.load(path, allow_pickle=False)
-        except MemoryError:
-            raise
-        except Exception as error:  # its header is untrusted, and reading it can raise anything
-            raise InputError(f"{path} cannot be read: {first_line(error)}; is the file complete?") from None
-        if (
-            rows.dtype.kind not in "iu"
-            or rows.ndim != 1
-            or (rows.size and not 0 <= rows.min() <= rows.max() < n_rows)
-        ):
-            raise InputError(f"{path} does not hold numbers of rows below {n_rows}; are the files of one run?")
-        again = np.concatenate([rows[folds[rows] >= 0], rows[np.bincount(rows)[rows] > 1]])
-        if again.size:
-            raise InputError(
-                f"{path} holds row {again[0]}, counted from 0, a second time; each row is held out once: are the "
-                "files of one run?"
-            )
-        folds[rows] = int(found[1])
-    return (None if (folds < 0).any() else folds), n_repeats
+    folds = [pd.DataFrame({"row": _rows(path) + 1, "fold": int(found[1])}) for path, found in files.items()]
+    return pd.concat(folds), n_repeats
+
+
+def _rows(path: Path) -> Any:
+    try:
+        rows = np.load(path, allow_pickle=False)
+    except MemoryError:
+        raise
+    except Exception as error:  # its header is untrusted, and reading it can raise anything
+        raise InputError(f"{path} cannot be read: {first_line(error)}; is the file complete?") from None
+    if rows.dtype.kind not in "iu" or rows.ndim != 1:
+        raise InputError(f"{path} does not hold numbers of rows; are the files of one run?")
+    return rows.astype(np.int64)
 
 
 def _n_given(run: Path) -> int | None:

@@ -7,76 +7,77 @@ in the same folds. Source: OpenML's documentation of runs, and its Python client
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
 from heldout.data.task import column_of, in_order_of, row_labels
 from heldout.errors import InputError
 from heldout.readers.columns import check_numbers
-from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
-from heldout.readers.formats.given import needed_truth, values_of
-from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
-from heldout.readers.formats.parts import parts_of, stacked
-from heldout.readers.prediction_table import PredictionTable
+from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.given import check_target, values_of
+from heldout.readers.formats.line_roles import LineRoles
+from heldout.readers.formats.parts import parts_of
+from heldout.readers.formats.tool import Tool, check_alone, of_kind, with_prefix
 from heldout.readers.tables import Table
 
-KEYS = ("repeat", "fold", "prediction")
 _ROWS = ("row_id", "rowid")
 _TRUTHS = ("correct", "truth")
-_CONFIDENCE = "confidence."
 
 
-class OpenMLRun(PredictionFormat):
+class OpenMLRun(Tool):
     """A file, or a folder, list or mapping of one file for each run."""
 
     name = "openml"
     title = "predictions of runs on OpenML"
     signs = "columns repeat, fold, row_id and prediction"
+    needs = ("repeat", "fold", "prediction")
+    endings = (".arff",)
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
-        parts = parts_of(export, ".arff").values()
-        return any(part.columns >= {*KEYS} and not part.columns.isdisjoint(_ROWS) for part in parts)
+        parts = parts_of(export, *self.endings).values()
+        return any(part.columns >= {*self.needs} and not part.columns.isdisjoint(_ROWS) for part in parts)
 
-    def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
-        parts = parts_of(export, ".arff")
-        table, run = stacked({name: part.table_with(*KEYS).frame for name, part in parts.items()}, export.name)
-        row, own = (
-            next((name for name in names if name in table.frame.columns), None) for names in (_ROWS, _TRUTHS)
-        )
+    def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
+        tables, uses = super().tables(export, uses)
+        columns = self.columns([*next(iter(tables.values())).frame])
+        row = columns["row"]
         if row is None:
             raise InputError(f"{export.name} has no column row_id, which numbers the rows of the data set.")
-        target = {} if own is None else {"target": own}
-        uses.check_agree(self.title, row=row, fold="fold", repeat="repeat", **target)
-        check_numbers(table.frame[row], "the rows")
-        if table.frame[row].dtype.kind not in "iu":
-            strange = table.frame[row][(table.frame[row] % 1 != 0) | (table.frame[row].abs() >= 2**53)].iloc[0]
-            raise InputError(f"column {row!r} of {export.name} must number the rows, got {strange}; is it damaged?")
-        _check_samples(table)
-        if own is None:
-            table, own = _with_truth(table, uses, row), _TRUTHS[0]
-        classes = {
-            name.removeprefix(_CONFIDENCE): name for name in table.frame.columns if name.startswith(_CONFIDENCE)
-        }
-        is_labels = bool(classes) or table.frame["prediction"].dtype.kind not in "iuf"
-        roles = LineRoles(
-            target=own,
-            row=row,
-            configuration=(run,),
-            fold=("fold",),
-            repeat="repeat" if table.frame["repeat"].nunique() > 1 else None,
-            labels="prediction" if is_labels else None,
-            probabilities=classes,
-            values=None if is_labels else "prediction",
-        )
-        return predictions_of_lines(table, roles, self, uses)
+        for table in tables.values():
+            _check_rows(table, row)
+        if "target" not in columns:
+            check_target(uses, f"{export.name} (an old run)")
+            tables = {run: _with_truth(table, uses.target, row) for run, table in tables.items()}
+            uses = replace(uses, target=None)
+        return tables, uses
+
+    def columns(self, names: list[str]) -> dict[str, str | None]:
+        row, target = (next((name for name in those if name in names), None) for those in (_ROWS, _TRUTHS))
+        return {"row": row, "fold": "fold", "repeat": "repeat"} | ({} if target is None else {"target": target})
+
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
+        check_alone(table, "sample")  # of a learning curve, a number of training rows
+        probabilities = with_prefix(table.frame, "confidence.")
+        kind = of_kind(table.frame, "prediction", uses.target, with_classes=bool(probabilities))
+        return LineRoles(probabilities=probabilities, **kind)
 
 
-def _with_truth(table: Table, uses: ColumnUses, row: str) -> Table:
+def _check_rows(table: Table, row: str) -> None:
+    rows = table.column(row, "one of the format")
+    check_numbers(rows, "the rows")
+    if rows.dtype.kind not in "iu":
+        strange = rows[(rows % 1 != 0) | (rows.abs() >= 2**53)].iloc[0]
+        raise InputError(f"column {row!r} of {table.name} must number the rows, got {strange}; is it damaged?")
+
+
+def _with_truth(table: Table, given: Any, row: str) -> Table:
     """The table with the user's true values, one for each row of the data set, in the column ``correct``."""
-    given = needed_truth(uses, f"{table.name} (an old run)")
-    given = values_of(given, "the true values", table)
-    if (labels := row_labels(given)) is not None:  # row_id counts the rows of the data set
-        import pandas as pd
+    import pandas as pd
 
+    given = values_of(given, "target", table)
+    if (labels := row_labels(given)) is not None:  # row_id counts the rows of the data set
         given = in_order_of(pd.RangeIndex(len(labels)), row, given, "target")
     values = column_of(given, "the true values")
     rows = table.frame[row].to_numpy()
@@ -86,14 +87,4 @@ def _with_truth(table: Table, uses: ColumnUses, row: str) -> Table:
             "all rows of the data set, in its order.",
             argument="target",
         )
-    return Table(table.name, table.frame.assign(**{_TRUTHS[0]: np.asarray(values)[rows]}), table.remarks)
-
-
-def _check_samples(table: Table) -> None:
-    """Refuse a learning curve, whose lines repeat every row for each number of training rows."""
-    if "sample" in table.frame.columns and table.frame["sample"].nunique() > 1:
-        numbers = table.frame["sample"].nunique()
-        raise InputError(
-            f"{table.name} is of a learning curve with {numbers} numbers of training rows (column 'sample'); keep "
-            "the lines of one of them."
-        )
+    return replace(table, frame=table.frame.assign(**{_TRUTHS[0]: np.asarray(values)[rows]}))

@@ -15,15 +15,14 @@ from typing import Any
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.readers.columns import check_names, free_name, holds_labels, quoted
-from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
-from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
-from heldout.readers.formats.parts import stacked
-from heldout.readers.prediction_table import PredictionTable
+from heldout.readers.columns import check_names, holds_labels, quoted
+from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.line_roles import LineRoles
+from heldout.readers.formats.tool import Tool, of_kind
 from heldout.readers.tables import Table
 from heldout.readers.text_lines import all_lines, numbers_of, opening_lines, records
 
-_FOLD = "Fold"
+_FOLD, _PREDICTED = "Fold", "prediction"
 _ROLES = {"", "class", "meta", "ignore"}
 _NUMBERS = ("continuous", "c")
 _MISSING = ("", "?", ".", "~", "nan", "NA")
@@ -35,44 +34,45 @@ _ORDER = (
 )
 
 
-class Orange(PredictionFormat):
+class Orange(Tool):
     name = "orange"
     title = "the predictions of Orange's Test and Score"
     signs = "a column Fold, and for each learner its name and NAME (CLASS)"
+    free = ("predictions",)
+    endings = (".tab", ".csv")
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         head = _Header.of(export)
         return _FOLD in head.names and (head.role(_FOLD) == "meta" or bool(_learners(head.names)[0]))
 
-    def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
+    def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
         head = _Header.of(export)
         table = _typed_table(export, head) if head.roles else export.table_with(_FOLD)
         own = [name for name in head.names if head.role(name) == "class"]
-        target = uses.target if uses.target is not None else own[0] if len(own) == 1 else None
-        uses.check_agree(self.title, ["predictions"], fold=_FOLD, **({"target": own[0]} if own else {}))
-        uses.check_names(self.title, ("group", "weight"))
+        if own:
+            uses.check_agree(self.title, {"target": own[0]}, self.free)
+        target = own[0] if len(own) == 1 else uses.target
         if not isinstance(target, str):
             raise InputError(
                 f"target is needed: which column of {export.name} is the class, which Orange predicted?",
                 argument="target",
             )
         table.column(target, "the target")
-        row = uses.row or free_name("row", table.frame.columns)
-        frames, probabilities, labels = _of_learners(table, target, row, uses, head)
-        lines, model = stacked(frames, export.name)
-        roles = LineRoles(
-            target=target,
-            row=row,
-            configuration=(model,),
-            fold=(_FOLD,),
-            labels="predicted" if labels else None,
+        if uses.row is None:
+            table = replace(table, remarks=(*table.remarks, _ORDER))
+        tables = _of_learners(table, target, uses, head)
+        return tables, replace(uses, target=target, predictions=())
+
+    def columns(self, names: list[str]) -> dict[str, str | None]:
+        return {"fold": _FOLD}
+
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
+        frame = table.frame
+        probabilities = {name[2:-1]: name for name in frame if name.startswith("P(") and name.endswith(")")}
+        return LineRoles(
             probabilities=probabilities,
-            values=None if labels else "predicted",
+            **of_kind(frame, _PREDICTED, uses.target, with_classes=bool(probabilities)),
         )
-        lines = replace(lines, remarks=table.remarks)
-        read = predictions_of_lines(lines, roles, self, uses, remarks=() if uses.row else (_ORDER,))
-        columns = {"truth": target, "folds": _FOLD, "learners": quoted([*frames])}
-        return replace(read, source=replace(read.source, columns=columns))
 
 
 @dataclass(frozen=True)
@@ -140,29 +140,24 @@ def _column(export: Export, name: str, cells: list[str], is_number: bool) -> Any
     return numbers_of(f"column {name!r} of {export.name}", values) if is_number else np.array(values, dtype=object)
 
 
-def _of_learners(
-    table: Table, target: str, row: str, uses: ColumnUses, head: _Header
-) -> tuple[dict[str, Any], dict[str, str], bool]:
-    """The table of each learner, the columns of its probabilities by class, and whether it predicts labels."""
+def _of_learners(table: Table, target: str, uses: ColumnUses, head: _Header) -> dict[str, Table]:
+    """The table of each learner: the columns that the user names, the prediction, and those of classes."""
     frame = table.frame
     learners, classes = _named_learners(table, uses, head)
     of_classes = {f"{name} ({text})" for name in learners for text in classes}
     if uses.row is None:
         _check_tested_once(frame, [name for name in frame if name not in {*learners, *of_classes, _FOLD}], target)
-        frame = frame.assign(**{row: np.arange(1, len(frame) + 1)})
-    kept = [name for name in (target, _FOLD, row, uses.group, uses.weight) if name is not None]
-    own = {text: f"P({text})" for text in classes}
-    frames = {
-        name: frame[kept].assign(
-            predicted=frame[name], **{column: frame[f"{name} ({text})"] for text, column in own.items()}
-        )
-        for name in learners
-    }
     kinds = {name: bool(classes) or holds_labels(frame[target], frame[name]) for name in learners}
     if len(set(kinds.values())) > 1:
         labels, numbers = ([name for name, held in kinds.items() if held is kind] for kind in (True, False))
         raise InputError(f"{quoted(labels)} hold labels and {quoted(numbers)} numbers; name learners of one kind.")
-    return frames, own, next(iter(kinds.values()))
+    named = (target, _FOLD, uses.row, uses.group, uses.weight)
+    kept = frame[[name for name in named if isinstance(name, str) and name in frame]]
+    tables = {}
+    for name in learners:
+        shares = {f"P({text})": frame[f"{name} ({text})"] for text in classes}
+        tables[name] = replace(table, frame=kept.assign(**{_PREDICTED: frame[name]}, **shares))
+    return tables
 
 
 def _named_learners(table: Table, uses: ColumnUses, head: _Header) -> tuple[list[str], list[str]]:

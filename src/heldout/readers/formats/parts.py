@@ -56,13 +56,14 @@ def entry(document: Any, *keys: str) -> Any:
     return document
 
 
-def stacked(frames: Mapping[str, Any], name: str) -> tuple[Table, str]:
+def stacked(tables: Mapping[str, Table], name: str) -> tuple[Table, str]:
     """The tables of all models as one, and the name of the column that says which model a line is of.
 
     Tables with different columns or of different lengths are refused: they are not of the same target and rows.
     """
     import pandas as pd
 
+    frames = {model: table.frame for model, table in tables.items()}
     first, *others = frames
     columns = list(frames[first].columns)
     for other in others:
@@ -85,8 +86,8 @@ def stacked(frames: Mapping[str, Any], name: str) -> tuple[Table, str]:
                     f"{'numbers' if kinds[1] else 'text'} in {other}; is a file damaged?"
                 )
     model = free_name("model", columns)
-    table = pd.concat([frame[columns].assign(**{model: key}) for key, frame in frames.items()], ignore_index=True)
-    return Table(name, table), model
+    frame = pd.concat([frame[columns].assign(**{model: key}) for key, frame in frames.items()], ignore_index=True)
+    return Table(name, frame, tables[first].remarks), model
 
 
 def _part(name: Any, part: Any) -> Export:

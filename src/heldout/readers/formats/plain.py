@@ -30,6 +30,7 @@ from heldout.readers.columns import (
     texts_of_classes,
 )
 from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
+from heldout.readers.formats.given import with_values
 from heldout.readers.lines import (
     LineKey,
     check_same,
@@ -38,7 +39,7 @@ from heldout.readers.lines import (
     line_key,
     lines_of_cells,
     numbered_rows,
-    with_repeats_of_names,
+    repeats_of_names,
 )
 from heldout.readers.long_table_signs import (
     AS_LONG,
@@ -128,7 +129,7 @@ def predictions_from_table(table: Table, uses: ColumnUses, source: Source) -> Pr
             f"line; leave it out for {WideFormat.title}.",
             argument="configuration",
         )
-    table, uses = uses.placed_in(table)
+    table, uses = with_values(table, uses)
     if uses.target is None:
         raise InputError(
             f"target is needed: which column of {table.name} holds the true values?", argument="target"
@@ -285,14 +286,15 @@ def _with_repeats_of_folds(table: Table, uses: ColumnUses) -> tuple[Table, Colum
     """The table with the repeats that caret writes into the names of folds as a column of their own."""
     if uses.repeat is not None or uses.fold is None:
         return table, uses
-    more, name = with_repeats_of_names(table, uses.fold)
-    n_repeats = 0 if name is None else more.frame[name].nunique()
-    if n_repeats < 2:
+    numbers = repeats_of_names(table.frame[uses.fold])
+    if numbers is None or numbers.nunique() < 2:
         return table, uses
+    name = free_name("repeat", table.frame.columns)
     example = min(map(plain, table.frame[uses.fold].unique()))
-    found = f"{n_repeats} repeats were found in the names of the folds"
+    found = f"{numbers.nunique()} repeats were found in the names of the folds"
     remark = f"{found} (column {uses.fold!r}: {example!r}, ...)."
-    return replace(more, remarks=(*table.remarks, remark)), replace(uses, repeat=name)
+    frame = table.frame.assign(**{name: numbers})
+    return replace(table, frame=frame, remarks=(*table.remarks, remark)), replace(uses, repeat=name)
 
 
 def _of_long_lines(

@@ -47,8 +47,10 @@ class ScikitLearn(PredictionFormat):
                 argument="format",
             )
         parts = {f"source[{name!r}]": name for name in export.value}
-        values = in_one_order(uses.arrays | {part: export.value[name] for part, name in parts.items()})
-        given: dict[str, Any] = {use: column_of(values[use], use) for use in uses.arrays}
+        own = {use: getattr(uses, use) for use in ("target", "fold", "group", "weight")}
+        own = {use: values for use, values in own.items() if values is not None and not isinstance(values, str)}
+        values = in_one_order(own | {part: export.value[name] for part, name in parts.items()})
+        given: dict[str, Any] = {use: column_of(values[use], use) for use in own}
         uses = replace(uses, **given)
         arrays: Mapping[Any, NDArray[Any]] = {name: array_of(values[part], part) for part, name in parts.items()}
         if {*arrays} >= _OF_CROSS_VALIDATE:

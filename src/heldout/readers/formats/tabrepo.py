@@ -10,7 +10,9 @@ Source: D. Salinas and N. Erickson, TabRepo (AutoML 2024), and its code.
 from __future__ import annotations
 
 import math
+import re
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,77 +20,74 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import counted
-from heldout.data.task import checked_groups, checked_weights, shortened
+from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.flags import Flag
-from heldout.readers.columns import check_complete, first_line, labels_of_column, quoted
-from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
-from heldout.readers.formats.given import needed_truth, with_given
+from heldout.readers.columns import check_complete, first_line, quoted
+from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.given import check_target, with_values
+from heldout.readers.formats.line_roles import LineRoles
 from heldout.readers.formats.parts import json_object
-from heldout.readers.prediction_arrays import PredictionArrays
-from heldout.readers.prediction_table import PredictionTable, Source
+from heldout.readers.formats.tool import Tool
+from heldout.readers.tables import Table
 
 _MATRIX, _METADATA, _LABELS = "pred-val.dat", "metadata.json", "label-val.csv.zip"
 _TYPES = ("float16", "float32", "float64")
 _COMPLETE = "is the copy complete?"
+_HEAD = re.compile(r"(.*)\[(\d*)\]")
 
 
-class TabRepo(PredictionFormat):
+class TabRepo(Tool):
     """The folder of a task, or its pred-val.dat."""
 
     name = "tabrepo"
     title = "the predictions of a task in TabRepo"
     signs = f"a folder with {_MATRIX} and {_METADATA}"
+    by_label = True
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
-        return export.path is not None and (_holds(_folder(export.path)) or bool(_tasks(export.path)))
+        return export.path is not None and (_holds(_folder(export)) or bool(_tasks(export.path)))
 
-    def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
-        uses.check_agree(self.title, row=None, fold=None)
-        if export.path is None:
-            raise InputError(
-                f"{export.name} is no folder; give that of a task, such as model_predictions/DATASET/0."
-            )
-        folder = _folder(export.path)
-        if not _holds(folder) and (tasks := _tasks(export.path)):
+    def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
+        import pandas as pd
+
+        folder = _folder(export)
+        if not _holds(folder) and export.path is not None and (tasks := _tasks(export.path)):
             raise InputError(
                 f"{export.name} holds {counted(len(tasks), 'task')}, each with other training rows; give the "
                 f"folder of one, such as {tasks[0]}."
             )
         models, matrix = _matrix(folder)
-        import pandas as pd
+        table = Table(export.name, pd.DataFrame(index=pd.RangeIndex(matrix.shape[1])))
+        if (folder / _LABELS).is_file():
+            labels = _labels(folder / _LABELS, matrix.shape[1])
+            table = replace(table, labels=labels.index)
+            if uses.target is None:
+                table = replace(table, frame=labels.reset_index(drop=True).to_frame(_LABELS))
+                uses = replace(uses, target=_LABELS)
+        check_target(uses, f"{export.name} (without {_LABELS})")
+        table, uses = with_values(table, uses, by_label=True)
+        check_complete(table.frame[uses.target], "the target")
+        return {"": _with_predictions(table, uses.target, models, matrix)}, uses
 
-        labels = _labels(folder / _LABELS, matrix.shape[1]) if (folder / _LABELS).is_file() else None
-        frame = pd.DataFrame(index=pd.RangeIndex(matrix.shape[1]) if labels is None else labels.index)
-        by_label = labels is not None
-        if uses.target is None and labels is not None:
-            truth, where = np.asarray(labels), _LABELS
-        else:
-            given = needed_truth(uses, f"{export.name} (without {_LABELS})")
-            frame, where = with_given(frame, given, "target", export.name, by_label=by_label)
-            check_complete(frame[where], "the target")
-            truth = labels_of_column(frame[where])
-        kept: dict[str, NDArray[Any]] = {}
-        for use in ("group", "weight"):
-            if (value := getattr(uses, use)) is not None:
-                frame, column = with_given(frame, value, use, export.name, by_label=by_label)
-                kept[use] = frame[column].to_numpy()
-        flags = {Flag.FOLDS_UNKNOWN: Flag.FOLDS_UNKNOWN.filled(source=export.name)}
-        if labels is not None and not labels.index.is_monotonic_increasing:
-            flags[Flag.ROWS_OUT_OF_ORDER] = Flag.ROWS_OUT_OF_ORDER.filled(source=folder / _LABELS)
-        truth, arrays = _arrays(models, matrix, truth, flags, export.name)
-        source = Source(export.name, self.name, self.title, {"truth": where, "predictions": _MATRIX})
-        return PredictionTable.of_arrays(
-            truth,
-            arrays,
-            source,
-            groups=checked_groups(kept.get("group"), len(truth)),
-            sample_weight=checked_weights(kept.get("weight"), len(truth)),
-        )
+    def columns(self, names: list[str]) -> dict[str, str | None]:
+        return {"row": None, "fold": None}
+
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
+        heads: dict[str, dict[str, str]] = {}
+        for name in table.frame:
+            if head := _HEAD.fullmatch(name):
+                heads.setdefault(head[1], {})[head[2]] = name
+        flags = {}
+        if table.labels is not None and not table.labels.is_monotonic_increasing:
+            flags[Flag.ROWS_OUT_OF_ORDER] = Flag.ROWS_OUT_OF_ORDER.filled(source=_folder(export) / _LABELS)
+        return LineRoles(heads=heads, flags=flags)
 
 
-def _folder(path: Path) -> Path:
-    return path.parent if path.name in (_MATRIX, _METADATA) else path
+def _folder(export: Export) -> Path:
+    if export.path is None:
+        raise InputError(f"{export.name} is no folder; give that of a task, such as model_predictions/DATASET/0.")
+    return export.path.parent if export.path.name in (_MATRIX, _METADATA) else export.path
 
 
 def _holds(folder: Path) -> bool:
@@ -152,26 +151,20 @@ def _labels(path: Path, n_rows: int) -> Any:
     return frame.iloc[:, 0]
 
 
-def _arrays(
-    models: list[str], matrix: NDArray[np.float64], truth: NDArray[Any], flags: dict[Flag, str], name: str
-) -> tuple[NDArray[Any], PredictionArrays]:
-    """The true values, and the predictions as (N, C, 1[, K]): of two classes if those are 0 and 1, else numbers."""
-    names, by_row = tuple(models), np.ascontiguousarray(matrix.swapaxes(0, 1))[:, :, None]
-    n_classes = matrix.shape[2] if matrix.ndim == 3 else 2 if set(np.unique(truth).tolist()) == {0, 1} else 0
-    if not n_classes:
-        if truth.dtype.kind not in "iuf":
-            raise InputError(
-                f"{name} holds a number for each row, and the true values are text ({shortened(truth[0])}); "
-                "TabRepo writes the second of two classes as 1: give them as 0 and 1."
-            )
-        return truth, PredictionArrays(names, values=by_row, flags=flags)
-    strange = [label for label in np.unique(truth).tolist() if label not in range(n_classes)]
-    if strange:
+def _with_predictions(table: Table, target: str, models: list[str], matrix: NDArray[np.float64]) -> Table:
+    """The table with a column for each model and class, ``model[class]``, or for each model, ``model[]``."""
+    import pandas as pd
+
+    truth = table.frame[target]
+    is_binary = matrix.ndim == 2 and {*truth.unique()} == {0, 1}
+    if matrix.ndim == 2 and truth.dtype.kind not in "biuf":
         raise InputError(
-            f"{name} predicts {n_classes} classes, and the true values hold {shortened(strange[0])}; give the "
-            f"codes of the classes, from 0 to {n_classes - 1}, as in TabRepo's {_LABELS}."
+            f"{table.name} holds a number for each row, and the true values are text ({shortened(truth[0])}); "
+            "TabRepo writes the second of two classes as 1: give them as 0 and 1."
         )
-    if matrix.ndim == 2:
-        by_row = np.stack([1 - by_row, by_row], axis=-1)
-    arrays = PredictionArrays(names, np.arange(n_classes), probabilities=by_row, flags=flags)
-    return truth.astype(np.int64), arrays
+    by_class = np.stack([1 - matrix, matrix], axis=2) if is_binary else matrix.reshape(*matrix.shape[:2], -1)
+    texts = range(by_class.shape[2]) if is_binary or matrix.ndim == 3 else [""]
+    columns = [f"{model}[{text}]" for model in models for text in texts]
+    predicted = pd.DataFrame(by_class.swapaxes(0, 1).reshape(len(truth), -1), columns=columns)
+    frame = table.frame.assign(**{target: truth.astype(int) if truth.dtype == bool else truth})
+    return replace(table, frame=pd.concat([frame, predicted], axis=1))

@@ -14,73 +14,75 @@ from typing import Any
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import is_setting, place_of_class, quoted
-from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat, without_row_names
-from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
-from heldout.readers.prediction_table import PredictionTable
+from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.line_roles import LineRoles
+from heldout.readers.formats.tool import Tool, with_prefix
 from heldout.readers.tables import Table
 
-_LABELS, _VALUES, _OF_CLASS, _ROW, _CONFIG = ".pred_class", ".pred", ".pred_", ".row", ".config"
+_LABELS, _VALUES, _OF_CLASS, _ROW = ".pred_class", ".pred", ".pred_", ".row"
 _RESAMPLES = ("id", "id2", "id3")
-_WORKFLOW = "wflow_id"
-_OF_TUNE = (*_RESAMPLES, _WORKFLOW, _CONFIG, _ROW, ".iter", ".case_weights")
+_CONFIGURATION = ("wflow_id", ".config")
+_OF_TUNE = (*_RESAMPLES, *_CONFIGURATION, _ROW, ".iter", ".case_weights")
 """Columns that tune adds."""
 _OF_WORKFLOWS = ("preproc", "model")
 """Columns that workflowsets adds beside those of tune."""
 _OF_TIMES = (".pred_time", ".pred_linear_pred", ".pred_survival")
 """Predictions of a censored regression."""
 _NOT_HELD_OUT = "Apparent"
-_AVERAGED = "all resamples that held it out, if there were several"
-_NOT_AVERAGED = "export collect_predictions(summarize = FALSE)"
-_KEEPS_ALL = "collect_predictions() without parameters= gives all of them."
+_AVERAGED = {
+    "what": "all resamples that held it out, if there were several",
+    "remedy": "export collect_predictions(summarize = FALSE)",
+}
 
 
-class Tidymodels(PredictionFormat):
+class Tidymodels(Tool):
     name = "tidymodels"
     title = "collect_predictions() of tidymodels"
     signs = "columns .row, and .pred, .pred_class or .pred_<level>"
+    needs = (_ROW,)
+    free = ("configuration", "repeat")
+    slices = r"Slice\d+"
+    remedy = "collect_predictions() without parameters= gives all of them."
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
-        columns = export.columns_without(uses.exclude)
+        columns = export.columns - {*uses.exclude}
         return _ROW in columns and any(name == _VALUES or name.startswith(_OF_CLASS) for name in columns)
 
-    def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
-        uses.check_names(self.title)
-        table = _held_out_lines(without_row_names(export.table_with(_ROW, exclude=uses.exclude)))
-        names = list(table.frame.columns)
-        _refuse_times(table, names)
-        resamples = tuple(name for name in _RESAMPLES if name in names and name != uses.target)
-        configuration = uses.configuration_in(table, _WORKFLOW, _CONFIG)
-        fold = resamples[-1] if resamples else None
-        uses.check_agree(self.title, ["configuration", "repeat"], row=_ROW, fold=fold)
-        probabilities = {
-            name.removeprefix(_OF_CLASS): name for name in names if name.startswith(_OF_CLASS) and name != _LABELS
-        }
+    def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
+        tables, uses = super().tables(export, uses)
+        return {name: _held_out_lines(table) for name, table in tables.items()}, uses
+
+    def columns(self, names: list[str]) -> dict[str, str | None]:
+        return {"row": _ROW, "fold": next((name for name in reversed(_RESAMPLES) if name in names), None)}
+
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
+        frame = table.frame
+        _refuse_times(table)
+        resamples = tuple(name for name in _RESAMPLES if name in frame and name != uses.target)
+        own = [name for name in _CONFIGURATION if name in frame]
+        configuration = tuple(dict.fromkeys((*uses.configuration, *own)))
+        probabilities = {text: name for text, name in with_prefix(frame, _OF_CLASS).items() if name != _LABELS}
         taken = {*_OF_TUNE, *configuration, *probabilities.values(), _LABELS, _VALUES, uses.group, uses.weight}
-        if _WORKFLOW in names:
+        if "wflow_id" in frame:
             taken |= {*_OF_WORKFLOWS}
-        others = [name for name in names if name not in taken]
-        labels = _LABELS if _LABELS in names else None
+        others = [name for name in frame if name not in taken]
+        labels = _LABELS if _LABELS in frame else None
         target = uses.target or _outcome(table, others, labels, probabilities)
-        weight = uses.weight or (".case_weights" if ".case_weights" in names else None)
-        settings = [name for name in others if name != target and is_setting(table.frame, name, configuration)]
-        constant = [name for name in others if name != target and table.frame[name].nunique() == 1]
-        roles = LineRoles(
+        others = [name for name in others if name != target]
+        averaged = {Flag.AVERAGED_REPEATS: Flag.AVERAGED_REPEATS.filled(source=table.name, **_AVERAGED)}
+        return LineRoles(
             target=target,
-            row=_ROW,
             configuration=configuration,
             fold=resamples,
-            repeat=uses.repeat or _repeats(table.frame, resamples),
+            repeat=uses.repeat or _repeats(frame, resamples),
             labels=labels,
             probabilities=probabilities,
-            values=_VALUES if _VALUES in names else None,
-            weight=weight,
-            settings=tuple(settings),
-            is_chosen=bool(constant),
-        )
-        averaged = Flag.AVERAGED_REPEATS.filled(source=export.name, what=_AVERAGED, remedy=_NOT_AVERAGED)
-        flags = {} if resamples else {Flag.AVERAGED_REPEATS: averaged}
-        return predictions_of_lines(
-            table, roles, self, uses, flags=flags, adaptive=".iter" in names, slices=r"Slice\d+", remedy=_KEEPS_ALL
+            values=_VALUES if _VALUES in frame else None,
+            weight=uses.weight or (".case_weights" if ".case_weights" in frame else None),
+            settings=tuple(name for name in others if is_setting(frame, name, configuration)),
+            is_chosen=any(frame[name].nunique() == 1 for name in others),
+            adaptive=".iter" in frame,
+            flags={} if resamples else averaged,
         )
 
 
@@ -105,8 +107,8 @@ def _repeats(frame: Any, resamples: Sequence[str]) -> str | None:
     return resamples[0]
 
 
-def _refuse_times(table: Table, names: Sequence[str]) -> None:
-    of_times = [name for name in _OF_TIMES if name in names]
+def _refuse_times(table: Table) -> None:
+    of_times = [name for name in _OF_TIMES if name in table.frame]
     if of_times:
         raise InputError(
             f"{table.name} has {quoted(of_times)}, the predictions of a censored regression, which are not read; "

@@ -1,0 +1,127 @@
+"""A tool whose columns are known: a declaration of them, from which its tables are read.
+
+A tool that writes a file or table for each model says what their files end with; all of them become one table with
+a column of models.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from heldout.data.arrays import row_labels
+from heldout.errors import InputError
+from heldout.readers.columns import free_name, holds_labels, quoted
+from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat, without_row_names
+from heldout.readers.formats.given import with_values
+from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
+from heldout.readers.formats.parts import parts_of, stacked
+from heldout.readers.lines import numbered_rows
+from heldout.readers.prediction_table import PredictionTable
+from heldout.readers.tables import Table
+
+
+class Tool(PredictionFormat):
+    """What its tables need, and what their columns are."""
+
+    needs: tuple[str, ...] = ()
+    """Columns that every table of it has."""
+    marks: tuple[str, ...] = ()
+    """Columns by which its tables are recognised besides; they can lack where the user names the tool."""
+    endings: tuple[str, ...] = ()
+    """Of files that hold one model each; none where a table holds all."""
+    free: tuple[str, ...] = ()
+    """Uses for which the user may name columns beside those of the tool."""
+    by_label: bool = False
+    """Whether tables keep the labels of the rows of the data."""
+    configuration: str = "the configuration"
+    """The name of a configuration that no column names."""
+    slices: str = ""
+    """A pattern of the tool's names for resamples in the order of time."""
+    remedy: str = ""
+    """A sentence on how the tool keeps the predictions of all configurations."""
+
+    def recognises(self, export: Export, uses: ColumnUses) -> bool:
+        parts = parts_of(export, *self.endings).values() if self.endings else [export]
+        return any(part.columns - {*uses.exclude} >= {*self.needs, *self.marks} for part in parts)
+
+    def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
+        tables, uses = self.tables(export, uses)
+        first, given = next(iter(tables.values())), uses.target
+        columns = self.columns(
+            [name for name in first.frame.columns if name not in (*uses.exclude, str(uses.target))]
+        )
+        uses.check_agree(self.title, columns, self.free)
+        named: dict[str, Any] = {use: column for use, column in columns.items() if column is not None}
+        uses = replace(uses, **named)
+        read = {model: _complete(table, uses, self.by_label) for model, table in tables.items()}
+        table, uses = next(iter(read.values()))
+        if self.endings:
+            table, model = stacked({model: table for model, (table, _) in read.items()}, export.name)
+            uses = replace(uses, configuration=(model,))
+        roles = self.roles(export, table, uses)
+        filled = {use: getattr(roles, use) or getattr(uses, use) for use in _FILLED}
+        fold = roles.fold or (() if uses.fold is None else (uses.fold,))
+        n_rows = roles.n_rows or (_n_rows(first.labels, given) if self.by_label else None)
+        return predictions_of_lines(table, replace(roles, fold=fold, n_rows=n_rows, **filled), self, export.name)
+
+    def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
+        """The table of each model, or that of all, and the uses; refused where the export cannot be read."""
+        if not self.endings:
+            return {"": without_row_names(export.table_with(*self.needs))}, uses
+        parts = parts_of(export, *self.endings)
+        return {model: part.table_with(*self.needs) for model, part in parts.items()}, uses
+
+    def columns(self, names: list[str]) -> dict[str, str | None]:
+        """The tool's column for each use, None where a use has none; without a row the lines are numbered."""
+        return {}
+
+    @abstractmethod
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
+        """What the other columns of the table are; the uses are those of the user and of ``columns``."""
+
+
+_FILLED = ("target", "row", "repeat", "configuration", "group", "weight")
+
+
+def _complete(table: Table, uses: ColumnUses, by_label: bool) -> tuple[Table, ColumnUses]:
+    """A table of the tool with what the user gives, without what the user leaves out, and with numbered rows."""
+    table, uses = with_values(table, uses, by_label=by_label)
+    uses.purposes_in(table)
+    frame = table.frame.drop(columns=list(uses.exclude))
+    if uses.row is None:
+        uses = replace(uses, row=free_name("row", frame.columns))
+        frame = frame.assign(**{str(uses.row): np.arange(1, len(frame) + 1)})
+    return replace(table, frame=frame), replace(uses, exclude=())
+
+
+def _n_rows(labels: Any, target: Any) -> int | None:
+    """How many rows the data have, by the labels of the true values or of the tables."""
+    given = row_labels(target)
+    if labels is None:
+        return None
+    return len(given) if given is not None and {*labels} <= {*given} else numbered_rows(labels)
+
+
+def of_kind(frame: Any, predicted: str, target: str, *, with_classes: bool = False) -> dict[str, Any]:
+    """The role of a column of predictions: labels or values; beside columns of classes it is always labels."""
+    return {"labels" if with_classes or holds_labels(frame[target], frame[predicted]) else "values": predicted}
+
+
+def with_prefix(frame: Any, prefix: str) -> dict[str, str]:
+    """The columns that are named after classes behind a prefix, by class."""
+    return {name.removeprefix(prefix): name for name in frame if name.startswith(prefix)}
+
+
+def check_alone(table: Table, *names: str) -> None:
+    """Refuse lines of several tasks, resamplings or sizes: their rows are not the same."""
+    for name in names:
+        values = table.frame[name].unique() if name in table.frame else ()
+        if len(values) > 1:
+            raise InputError(
+                f"{table.name} has {len(values)} values of {name!r} ({quoted(values)}), and its lines must be of "
+                "one task, resampling or number of training rows; give those of one."
+            )
