@@ -40,7 +40,7 @@ def read_arff(path: Path) -> Any:
 
 
 def _lines(path: Path) -> Iterator[str]:
-    """The lines in the dialect of the reader, which knows no dates and no tabs, and cuts the decimals of integers."""
+    """The lines in the dialect of the reader, which knows no dates and tabs, and cuts the decimals of integers."""
     in_header = True
     for number, line in enumerate(all_lines(path), start=1):
         in_header = in_header and not line.strip().lower().startswith("@data")
