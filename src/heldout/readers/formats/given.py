@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from heldout.data.arrays import column_of, in_order_of, row_labels
+from heldout.data.task import column_of, in_order_of, row_labels
 from heldout.errors import InputError
 from heldout.readers.columns import free_name
 from heldout.readers.formats.base import PURPOSES, ColumnUses

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout.data.arrays import row_labels
+from heldout.data.task import row_labels
 from heldout.errors import InputError
 from heldout.readers.columns import free_name, holds_labels, quoted
 from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat, without_row_names
