@@ -62,13 +62,20 @@ class KnownClasses:
         return cls(known, tuple(by_class[value] for value in values) if probabilities else ())
 
     def codes(self, column: Any) -> NDArray[np.int32]:
-        """The code of each label, -1 for a missing one."""
+        """The code of each label, -1 for a missing one; what is no class is refused."""
         absent = column.isna().to_numpy()
         codes = np.full(len(column), -1, dtype=np.int32)
         present = column[~absent]
         if present.dtype == object and self.labels.dtype.kind != "U":  # true and false beside missing values
             present = present.astype(self.labels.dtype)
         codes[~absent] = codes_of(labels_of_column(present), self.labels)
+        strange = ~absent & (codes < 0)
+        if strange.any():
+            first = int(strange.argmax())
+            raise InputError(
+                f"column {column.name!r} holds {plain(column.iloc[first])} in row {first + 1}, which is none of "
+                f"the classes {labels_text(self.labels)}; fix the file."
+            )
         return codes
 
     def scores(self, frame: Any) -> NDArray[np.float64]:

@@ -6,7 +6,6 @@ Anybody with the file can change it, so the type and range of every entry are ch
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -16,7 +15,7 @@ from typing import Annotated, Any, TypeAlias
 from heldout.data.checks import AGGREGATES, ALTERNATIVES
 from heldout.data.declared import Between, of_type
 from heldout.data.task import TaskKind, shortened
-from heldout.errors import InputError, reason_of
+from heldout.errors import InputError
 from heldout.estimates.block_length import blocks_of
 from heldout.estimates.methods import method_named
 from heldout.metrics.base import Response, check_among
@@ -125,9 +124,12 @@ def roles_of_json(found: Any, path: str) -> ColumnRoles:
         raise InputError(
             f"{path}: its metadata 'heldout' does not say what the columns are ({error}); {REMEDY}."
         ) from None
-    wrong = next(_contradictions(roles), None)
-    if wrong is not None:
-        raise InputError(f"{path}: {wrong[0]!r} of its metadata 'heldout' {wrong[1]}; {REMEDY}.")
+    for name, value, fits in _entries(roles):
+        if not fits:
+            raise InputError(
+                f"{path}: {name!r} of its metadata 'heldout' does not fit the other entries, got "
+                f"{shortened(value)}; {REMEDY}."
+            )
     return roles
 
 
@@ -146,63 +148,38 @@ def _known_entries(kind: Any, found: Mapping[str, Any]) -> dict[str, Any]:
     return {one.name: found[one.name] for one in fields(kind) if found.get(one.name) is not None}
 
 
-def _contradictions(roles: ColumnRoles) -> Iterator[tuple[str, str]]:
-    """Entries that cannot be, or that contradict others, each with what it must be."""
-    kind, classes, settings, n = roles.kind, roles.classes, roles.settings, len(roles.names)
-    n_classes = None if classes is None else len(classes)
+def _entries(roles: ColumnRoles) -> Iterator[tuple[str, Any, bool]]:
+    """Entries with their values, and whether these can stand beside the others."""
+    kind, classes, settings, n = roles.kind, roles.classes or (), roles.settings, len(roles.names)
     is_binary, is_survival = kind is TaskKind.BINARY, kind is TaskKind.SURVIVAL
-    if kind not in _RESPONSES:
-        yield "kind", f"must be that of a target of one column, got {kind.value!r}"
-        return
-    if classes is not None and not len(set(classes)) == len(classes) >= 2:
-        yield "classes", f"must be two or more different labels of one type, got {shortened(list(classes))}"
-    if kind.is_classification != (classes is not None) or (is_binary and n_classes != 2):
-        yield "classes", f"must be the labels of a {kind} target, got {n_classes or 'none'}"
-    if roles.response not in _RESPONSES[kind]:
-        yield "response", f"must fit a {kind} target, got {roles.response!s}"
-    if roles.positive is not None and roles.positive >= (n_classes or 0):
-        yield "positive", f"must be the number of a class, got {roles.positive}"
-    if is_binary and roles.positive is None:
-        yield "positive", "must be 0 or 1, got nothing"
-    if is_survival != (roles.event is not None):
-        yield "event", f"must be given for survival alone, got {roles.event!r} for a {kind} target"
-    if not all(low < high for low, high in pairwise(roles.times)):
-        yield "times", f"must be ascending numbers, got {shortened(list(roles.times))}"
-    if roles.training_range is not None and roles.training_range[0] > roles.training_range[1]:
-        yield "training_range", f"must be two whole numbers, ascending, got {list(roles.training_range)}"
-    for name, share in (("test_share", roles.test_share), ("confidence_level", settings.confidence_level)):
-        if share in (0, 1):
-            yield name, f"must be a number between 0 and 1, got {share}"
-    for name, reader in READERS.items():
-        text = getattr(settings, name)
-        try:
-            None if text is None else reader(text)
-        except (InputError, TypeError, ValueError) as error:  # of a parameter that is none
-            yield name, f"cannot be read ({reason_of(error)})"
-    if settings.winner is not None and settings.winner >= n:
-        yield "winner", f"must be the number of a configuration, from 0 to {n - 1}, got {settings.winner}"
-    yield from _contradictions_of_columns(roles)
-    for name, reasons in (("failed", roles.failed), ("dropped", roles.dropped)):
-        beyond = [number for number in reasons if number >= n]
-        if beyond:
-            yield name, f"must number configurations from 0 to {n - 1}, got {beyond[0]}"
-
-
-def _contradictions_of_columns(roles: ColumnRoles) -> Iterator[tuple[str, str]]:
-    if not roles.names or len(roles.names) != len(roles.columns):
-        yield "columns", f"must be a list for each of {len(roles.names)} configurations, got {len(roles.columns)}"
-    each = _columns_of_each(roles)
-    odd = next((own for own in roles.columns if len(own) != each), None)
-    if odd is not None:
-        yield "columns", f"must have {each} for each configuration, got {len(odd)}: {shortened(list(odd))}"
+    n_classes = len(classes) if len({*classes}) == len(classes) else 0
+    yield "kind", kind.value, kind in _RESPONSES
+    yield "response", str(roles.response), roles.response in _RESPONSES.get(kind, ())
+    of_kind = n_classes >= 2 if kind.is_classification else not classes
+    yield "classes", [*classes], of_kind and (n_classes == 2 or not is_binary)
+    positive = -1 if roles.positive is None else roles.positive
+    yield "positive", roles.positive, positive < max(n_classes, 0) and (positive >= 0 or not is_binary)
+    yield "event", roles.event, is_survival == (roles.event is not None)
+    yield "times", [*roles.times], all(low < high for low, high in pairwise(roles.times))
+    fewest, most = roles.training_range or (0, 0)
+    yield "training_range", [fewest, most], fewest <= most
+    yield "test_share", roles.test_share, roles.test_share not in (0, 1)
+    yield "confidence_level", settings.confidence_level, settings.confidence_level not in (0, 1)
+    yield from ((name, getattr(settings, name), _is_read(name, getattr(settings, name))) for name in READERS)
+    yield "winner", settings.winner, settings.winner is None or settings.winner < n
+    yield "failed", [*roles.failed], all(number < n for number in roles.failed)
+    yield "dropped", [*roles.dropped], all(number < n for number in roles.dropped)
+    by_class = kind is TaskKind.MULTICLASS and roles.response is not Response.LABELS
+    width = len(roles.times) if roles.response is Response.SURVIVAL else n_classes if by_class else 1
     uses = [*chain(*roles.columns), roles.target, roles.event, "row", "repeat", "fold", "group", "weight"]
-    twice = [name for name, times in Counter(uses).items() if times > 1]
-    if twice:
-        yield "columns", f"must give each column one use, got {twice[0]!r} twice"
+    fit = len(roles.columns) == n > 0 and {*map(len, roles.columns)} == {width}
+    yield "columns", [*map(list, roles.columns)], fit and len({*uses}) == len(uses)
 
 
-def _columns_of_each(roles: ColumnRoles) -> int:
-    if roles.response is Response.SURVIVAL:
-        return len(roles.times)
-    by_class = roles.kind is TaskKind.MULTICLASS and roles.response is not Response.LABELS
-    return len(roles.classes or ()) if by_class else 1
+def _is_read(name: str, text: str | None) -> bool:
+    """Whether the text of a setting, if there is one, names something."""
+    try:
+        None if text is None else READERS[name](text)
+    except (InputError, TypeError, ValueError):  # of a parameter that is none
+        return False
+    return True

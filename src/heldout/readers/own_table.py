@@ -21,7 +21,6 @@ from heldout.data.task import (
     Truth,
     checked_groups,
     checked_weights,
-    labels_text,
     truth_of,
 )
 from heldout.errors import InputError
@@ -35,11 +34,10 @@ from heldout.readers.columns import (
     check_numbers,
     free_name,
     labels_of_column,
-    plain,
     survival_of_columns,
 )
 from heldout.readers.known_classes import KnownClasses
-from heldout.readers.lines import LineKey, check_same, lines_of_cells
+from heldout.readers.lines import check_same, line_key, lines_of_cells
 from heldout.readers.own_metadata import READERS, ColumnRoles
 from heldout.readers.prediction_arrays import check_probabilities
 from heldout.readers.prediction_table import PredictionTable, Source
@@ -130,16 +128,17 @@ def predictions_from_own_table(table: Table) -> PredictionTable:
     assert table.roles is not None, "called only for tables with roles"
     frame, roles = table.frame, table.roles
     _check_columns(table, roles)
-    rows, repeats = _counted(table, "row", roles.rows), _counted(table, "repeat", roles.repeats)
-    lines = lines_of_cells(
-        [rows, repeats],
-        f"each row has one line in each repeat: {AS_WRITTEN}",
-        f"the file was cut or filtered: {AS_CSV}",
-    )
-    uses = {roles.target: "the target", "group": "the groups", "weight": "the weights"}
-    uses |= {} if roles.event is None else {roles.event: "the event"}
+    uses = {"row": "the rows", "repeat": "the repeats", roles.target: "the target", "group": "the groups"}
+    uses |= {"weight": "the weights"} | ({} if roles.event is None else {roles.event: "the event"})
     for name in uses.keys() & {*frame.columns}:
         check_complete(frame[name], uses[name])
+    rows, repeats = line_key("row", frame["row"]), line_key("repeat", frame["repeat"])
+    cut = f"the file was cut or filtered: {AS_CSV}"
+    lines = lines_of_cells([rows, repeats], f"each row has one line in each repeat: {AS_WRITTEN}", cut)
+    for noun, size, written in zip(("rows", "repeats"), lines.shape, (roles.rows, roles.repeats), strict=True):
+        if written not in (None, size):
+            raise InputError(f"{table.name} has {size} {noun}, and {written} in its metadata 'heldout'; {cut}.")
+    for name in uses.keys() & {*frame.columns} - {"row", "repeat"}:
         check_same(uses[name], frame[name], lines, rows)
     once = frame.iloc[lines[:, 0]].reset_index(drop=True)
     classes = None if roles.classes is None else np.asarray(roles.classes)
@@ -149,7 +148,7 @@ def predictions_from_own_table(table: Table) -> PredictionTable:
     truth = _true_values(roles, once, classes)
     groups = checked_groups(labels_of_column(once.get("group")), len(once))
     weights = checked_weights(once["weight"].to_numpy() if "weight" in once else None, len(once))
-    folds = _counted(table, "fold", len(frame), low=-1).codes.astype(np.int32)[lines] if "fold" in frame else None
+    folds = _folds(frame["fold"])[lines] if "fold" in frame else None
     predictions = HeldOutPredictions(
         responses={roles.response: array},
         folds=folds,
@@ -246,21 +245,14 @@ def _check_columns(table: Table, roles: ColumnRoles) -> None:
         raise InputError(f"{table.name} has {absent[0]}; {AS_CSV}.")
 
 
-def _counted(table: Table, noun: str, size: int | None, low: int = 0) -> LineKey:
-    """The key with a column of whole numbers from ``low``, below ``size`` if that is known."""
-    import pandas as pd
-
-    column = table.frame[noun]
-    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    most = 2**53 if size is None else size
-    odd = ~((numbers >= low) & (numbers < most) & (numbers % 1 == 0))
-    if odd.any():
-        raise InputError(
-            f"column {noun!r} of {table.name} must number the {noun}s from {low} to {most - 1}, got "
-            f"{column.iloc[int(odd.argmax())]!s}; {AS_CSV}."
-        )
-    codes = numbers.astype(np.intp)
-    return LineKey(noun, codes, range(int(codes.max()) + 1 if size is None else size))
+def _folds(column: Any) -> NDArray[np.int32]:
+    """The number of each line's fold, -1 where its row was not held out."""
+    check_complete(column, "the folds")
+    check_numbers(column, "the folds")
+    odd = column[(column < -1) | (column >= len(column)) | (column % 1 != 0)]
+    if len(odd):
+        raise InputError(f"column 'fold' must number the folds from -1, got {odd.iloc[0]}; {AS_CSV}.")
+    return column.to_numpy().astype(np.int32)
 
 
 def _true_values(roles: ColumnRoles, once: Any, classes: NDArray[Any] | None) -> NDArray[Any]:
@@ -271,7 +263,7 @@ def _true_values(roles: ColumnRoles, once: Any, classes: NDArray[Any] | None) ->
     if classes is None:
         check_numbers(target, "the target")
         return np.asarray(target.to_numpy())
-    return classes[_codes(target, classes)]
+    return classes[KnownClasses(classes).codes(target)]
 
 
 def _predictions_of(frame: Any, roles: ColumnRoles, classes: NDArray[Any] | None) -> NDArray[Any]:
@@ -279,7 +271,7 @@ def _predictions_of(frame: Any, roles: ColumnRoles, classes: NDArray[Any] | None
     heads = [*chain(*roles.columns)]
     if roles.response is Response.LABELS:
         assert classes is not None, "labels are of classes"
-        return np.stack([_codes(frame[head], classes) for head in heads], axis=1)
+        return np.stack([KnownClasses(classes).codes(frame[head]) for head in heads], axis=1)
     for head in heads:
         if frame[head].notna().any():  # a failed configuration has missing values only, of no type
             check_numbers(frame[head], "the predictions")
@@ -314,16 +306,3 @@ def _readable(codes: NDArray[Any], classes: NDArray[Any] | None) -> NDArray[Any]
     labels = classes.astype(object)[np.where(codes == UNPREDICTED_LABEL, 0, codes)]
     labels[codes == UNPREDICTED_LABEL] = None
     return np.asarray(labels)
-
-
-def _codes(column: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
-    """The code of each label, -1 for a missing one."""
-    codes = KnownClasses(classes).codes(column)
-    strange = column.notna().to_numpy() & (codes == UNPREDICTED_LABEL)
-    if strange.any():
-        first = int(strange.argmax())
-        raise InputError(
-            f"column {column.name!r} holds {plain(column.iloc[first])} in row {first + 1}, which is none of the "
-            f"classes {labels_text(classes)}; {AS_WRITTEN}."
-        )
-    return codes
