@@ -12,8 +12,7 @@ HAS_PAGES = (Path(__file__).parents[1] / "docs").is_dir()
 if not HAS_PAGES:  # a source distribution; these modules read pages while they are imported
     collect_ignore = [
         "estimates/test_estimates_page.py", "test_docs_commands.py", "test_docs_paths.py", "test_dropping_table.py",
-        "test_ordered_rows_page.py", "test_paper_page.py", "test_readme.py", "test_site.py",
-        "test_survival_page.py",
+        "test_readme.py", "test_site.py",
     ]  # fmt: skip
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 README = Path(__file__).parents[1] / "README.md"
-TUNE_PAGE = README.with_name("docs") / "guide" / "tune-command.md"
+TUNE_PAGE = README.with_name("docs") / "how-to" / "tune-command.md"
 
 
 def blocks(page: Path) -> list[str]:
-    return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return re.findall(r"```python[^\n]*\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
 BLOCKS = blocks(README)

@@ -32,7 +32,7 @@ PAGES = (
     DOCS / "choose.md",
     RECORDS / "estimates.md",
     RECORDS / "intervals.md",
-    DOCS / "guide" / "advice.md",
+    RECORDS / "advice.md",
     ROOT / "notes" / "decisions" / "0018-which-method.md",
 )
 MARKED = re.compile(r"(<!-- figures: ([\w-]+) -->\n).*?(\n?<!-- end of figures -->)", flags=re.DOTALL)

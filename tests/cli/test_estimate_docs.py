@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 Command = Callable[..., Any]
-PAGE = Path(__file__).parents[2] / "docs" / "guide" / "estimating-from-a-file.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "file.md"
 
 
 @pytest.mark.pages
@@ -25,5 +25,5 @@ def test_the_commands_of_the_page(command: Command, tmp_path: Path) -> None:
     for line in commands:
         ended = command(*shlex.split(line))
         assert ended.code == 0, (line, ended.err)
-    assert len(commands) == 12
+    assert len(commands) == 8
     assert {path.name for path in (tmp_path / "found").iterdir()} >= {"estimate.json", "comparison.json"}

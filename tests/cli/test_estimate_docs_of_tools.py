@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 TESTS = Path(__file__).parents[1]
-PAGE = TESTS.parent / "docs" / "guide" / "predictions-of-other-tools.md"
+PAGE = TESTS.parent / "docs" / "how-to" / "other-tools.md"
 EXPORTS = TESTS / "readers" / "exports"
 NAMES = {
     "h2o": "h2o/models", "mljar": "mljar/two_classes", "autogluon": "autogluon/cells", "openml": "openml/runs",

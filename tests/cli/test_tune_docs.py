@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 Command = Callable[..., Any]
-PAGE = Path(__file__).parents[2] / "docs" / "guide" / "tune-command.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "tune-command.md"
 BOOTSTRAPS = ["--n-bootstraps", "5"]
 
 
@@ -34,8 +34,8 @@ def test_the_commands_of_the_page(
     (models,) = re.findall(r"```python\n# models.py\n(.*?)```", page, flags=re.DOTALL)
     (tmp_path / "models.py").write_text(models)
     table("weighted.csv", y=np.arange(60) % 2, w=1 + np.arange(60) % 3)
-    (printed,) = re.findall(r"```\n(example.*?)```", page, flags=re.DOTALL)
-    commands = re.findall(r"^    \$ heldout (.*)$", page, flags=re.MULTILINE)
+    (printed,) = re.findall(r"```text no-run\n(example.*?)```", page, flags=re.DOTALL)
+    commands = re.findall(r"^\$ heldout (.*)$", page, flags=re.MULTILINE)
 
     planned = printed.replace("x 5 folds = 200 fits", "x 2 folds = 4 fits").replace("Plan: 40", "Plan: 2")
     said = (

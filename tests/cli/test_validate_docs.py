@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 Command = Callable[..., Any]
-PAGE = Path(__file__).parents[2] / "docs" / "guide" / "validation-command.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "validate-command.md"
 
 
 @pytest.mark.pages
@@ -20,10 +20,10 @@ def test_the_commands_of_the_page(command: Command, tmp_path: Path, monkeypatch:
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)  # of ridge.py, whose folder is looked at below
     page = PAGE.read_text(encoding="utf-8")
-    study, models = re.findall(r"```python.*?\n(.*?)```", page, flags=re.DOTALL)
+    _, study, models = re.findall(r"```python.*?\n(.*?)```", page, flags=re.DOTALL)
     exec(compile(study, "page", "exec"), {})
     (tmp_path / "ridge.py").write_text(models)
-    commands = re.findall(r"^    \$ heldout (.*)$", page, flags=re.MULTILINE)
+    commands = re.findall(r"^\$ heldout (.*)$", page, flags=re.MULTILINE)
 
     for line in commands:  # of options that are named twice the last counts
         ended = command(*shlex.split(line), "--bootstraps", "3", "--n-jobs", "1")

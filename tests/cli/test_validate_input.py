@@ -37,7 +37,7 @@ REFUSED = {
     "--outcome-in-evaluation": "--outcome-in-evaluation needs --imputations, the number of them; 5 is usual.",
     "--imputations 2 --imputation-order first": "--imputation-order must be one of boot_mi, mi_boot, naive, got",
     "--time 3": "--time is for survival, which needs --event COL and times in --target; add --event COL.",
-    "--metric luck": "--metric must be a known name, got 'luck'; docs/guide/metrics.md and",
+    "--metric luck": "--metric must be a known name, got 'luck'; docs/methods/metrics.md and",
     "--metric r2": "--metric 'r2' does not fit a binary target; metrics that do: accuracy, ",
     "--metric f1 --metric f1": "--metric names 'f1' twice; name each once.",
     "--model ridge": "--model must be logistic, linear, cox, or a file (.py or .skops), got 'ridge'; there is",

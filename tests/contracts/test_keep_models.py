@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import re
 import sys
 import threading
 import warnings
@@ -48,7 +47,6 @@ from heldout.execution.search import Search
 from heldout.folds.splits import make_folds
 from heldout.metrics.base import Response
 
-PAGE = Path(__file__).parents[2] / "docs" / "guide" / "fold-models.md"
 X, Y = (part[:90] for part in load_breast_cancer(return_X_y=True))
 X = X[:, :6]
 X_OF_NUMBERS, NUMBERS = (part[:40] for part in load_diabetes(return_X_y=True))
@@ -440,14 +438,3 @@ def test_bad_values_are_refused() -> None:
         InputError, match="`keep_models='all'` needs a winner, and with several scorers `refit=False`"
     ):
         searched(*FOREST, "all", scoring=["roc_auc", "accuracy"], refit=False)
-
-
-@pytest.mark.pages
-@pytest.mark.parametrize("number", [0, 1], ids=["importance", "average"])
-def test_examples_print_what_the_page_shows(number: int, capsys: pytest.CaptureFixture[str]) -> None:
-    examples = re.findall(
-        r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
-    )
-    assert len(examples) == 2
-    exec(compile(examples[number], PAGE.name, "exec"), {})
-    assert capsys.readouterr().out.splitlines() == re.findall(r"^# (.*)$", examples[number], flags=re.MULTILINE)

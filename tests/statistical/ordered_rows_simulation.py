@@ -6,7 +6,7 @@ whichever is selected.
 
 ``python tests/statistical/ordered_rows_simulation.py 1 200`` prints the coverage for one candidate in 200
 repetitions, ``30 100`` that for 30 and ``forecasts 100`` that of searches: the tables of
-docs/guide/ordered-rows.md.
+papers/pages/ordered-rows.md.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ C configurations get each row right with their true accuracy, drawn from a beta 
 K folds. After each fold, from 50 rows on, the search so far has an estimate, and it stops where the 95 % interval
 is no wider than asked. Covered is the true accuracy of the configuration that is then the winner.
 
-As a script it prints the table of docs/guide/running.md:
+As a script it prints the table of papers/pages/stopping.md:
 
     python tests/statistical/stopping_simulation.py [repetitions]
 """

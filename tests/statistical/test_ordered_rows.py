@@ -1,7 +1,7 @@
 """Rows that follow time: intervals from single rows cover too little, those from blocks nearly their level.
 
 Coverage below is of 95 % intervals. The short tests run seeds that pass. With other seeds they fail by chance as
-often as their docstrings say, if the coverage is what 200 repetitions measured (docs/guide/ordered-rows.md).
+often as their docstrings say, if the coverage is what 200 repetitions measured (papers/pages/ordered-rows.md).
 """
 
 import numpy as np

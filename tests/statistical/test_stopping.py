@@ -1,4 +1,4 @@
-"""How often the interval of a search that stopped early covers the truth: a part of docs/guide/running.md."""
+"""How often the interval of a search that stopped early covers the truth: papers/pages/stopping.md."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scipy.stats import binom
 from stopping_simulation import METHODS, searches, table
 
 REPETITIONS = 400
-DOCS = Path(__file__).parents[2] / "docs" / "guide" / "running.md"
+DOCS = Path(__file__).parents[2] / "papers" / "pages" / "stopping.md"
 
 
 @pytest.mark.parametrize("method", METHODS)

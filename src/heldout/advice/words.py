@@ -13,8 +13,8 @@ from heldout.execution.listeners.words import duration
 ANSWER = {
     "use": "For {case.have}, use {case.method}. Its interval is {case.interval}.",
     "adaptive": "Corrections replay the choice among configurations, but not how the search proposed them, so "
-    "part of the optimism remains (papers/pages/estimates.md). If you cannot repeat the search, use shrinkage "
-    "with adaptive=True and report its flag.",
+    "part of the optimism remains (docs/understand/adaptive-searches.md). If you cannot repeat the search, use "
+    "shrinkage with adaptive=True and report its flag.",
     "figures": "In {figures.where} its {level:.0%} interval covers {figures.coverage:.3f} ± "
     "{figures.coverage_error:.3f}, and its bias is {figures.bias:signed} ± {figures.bias_error:small}; a positive "
     "bias flatters.",

@@ -66,7 +66,7 @@ class Imputation:
 
     References
     ----------
-    Bartlett and Hughes (2020) for the order; ``docs/guide/imputation.md``.
+    Bartlett and Hughes (2020) for the order; ``papers/pages/imputation.md``.
 
     Examples
     --------

@@ -284,7 +284,7 @@ def _scorer_named(name: str) -> Metric:
             return metric
     meant = _SHORT.get(name.lower().removeprefix("neg_"))
     near = [meant] if meant else get_close_matches(name, METRICS, n=3, cutoff=0.5)
-    nearest = "docs/guide/metrics.md and ho.metrics.all_names() list them"
+    nearest = "docs/methods/metrics.md and ho.metrics.all_names() list them"
     if near:
         nearest = f"the nearest {'is' if len(near) == 1 else 'are'} {', '.join(near)}"
     raise ArgumentError(f"metric must be a known name, got '{name}'; {nearest}.", argument="metric")

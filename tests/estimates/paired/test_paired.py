@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -391,13 +389,3 @@ def test_a_notebook_shows_losses_as_they_are_and_only_so_many() -> None:
     assert shown.count("<tr>") == 21
     assert "<td>-" not in shown  # losses in their own units
     assert f"&lt;{found.winner[1:-1]}&gt;" in shown and found.winner not in shown
-
-
-@pytest.mark.pages
-def test_the_page_on_comparing_configurations_runs(capsys) -> None:
-    page = Path(__file__).parents[3] / "docs" / "guide" / "comparing-configurations.md"
-    code = "\n".join(re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL))
-    exec(compile(code, page.name, "exec"), {})
-    printed = capsys.readouterr().out
-    assert "is better than configuration 0 by" in printed
-    assert "cannot be distinguished from the best (at 90%)" in printed

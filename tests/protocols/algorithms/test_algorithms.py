@@ -352,18 +352,6 @@ def test_bad_input_gets_a_sentence(algorithms: Any, settings: dict[str, Any], se
         ho.compare_algorithms(algorithms, X, Y, **settings)
 
 
-PAGE = Path(__file__).parents[3] / "docs" / "guide" / "compare-algorithms.md"
-
-
-@pytest.mark.pages
-def test_the_page_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    code = "\n".join(re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL))
-    exec(compile(code, PAGE.name, "exec"), {})
-    for printed in re.findall(r"```text\n(.*?)```", page, flags=re.DOTALL):
-        assert printed in capsys.readouterr().out
-
-
 def test_a_notebook_shows_every_algorithm_and_what_to_deploy() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
