@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/guide/plots.md: python docs/images/plots.py, beside which they are written."""
+"""Draws the pictures of the documentation: python docs/images/plots.py, beside which they are written."""
 
 from __future__ import annotations
 
