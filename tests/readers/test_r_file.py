@@ -53,7 +53,7 @@ def test_resamples_whose_fits_failed_are_counted() -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("numbers.rds", r"holds no table: numbers \(int\); save a data frame with saveRDS"),
+        ("numbers.rds", r"holds no table: numbers \(ndarray\); save a data frame with saveRDS"),
         ("two.rda", r"holds 2 tables \('fit', 'other'\), and nothing says which is meant"),
         ("without_predictions.rds", r"is a train object of caret without predictions; fit it with trainControl"),
         ("metrics.rds", r"results of tidymodels without predictions; tune with control_grid\(save_pred = TRUE\)"),

@@ -1,8 +1,8 @@
 """Tables from files that R writes with ``saveRDS`` and ``save``.
 
-Only the parts that hold predictions are converted: a data frame, the ``pred`` of caret's ``train``, and the
-``.predictions`` of tidymodels' results (``tune_results``, ``workflow_set``) with the names of their resamples. The
-rest of such objects (models, calls, environments) is parsed and not looked at; no code of the file runs.
+Only parts that hold predictions are read: a data frame, the ``pred`` of caret's ``train``, and the ``.predictions``
+of tidymodels' results (``tune_results``, ``workflow_set``) with the names of their resamples. Functions, calls and
+environments are not converted, and no code of the file runs.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import bz2
 import gzip
 import lzma
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from heldout._text import counted
 from heldout.errors import InputError, MissingExtraError
@@ -76,6 +77,12 @@ def _parser(content: memoryview) -> Any:
 
 R_SUFFIXES = (".rds", ".rda", ".rdata")
 _SAVE_ONE = "save a data frame with saveRDS(), such as fit$pred or collect_predictions(results)"
+_CONVERTED = ("VEC", "LIST", "CHAR", "SYM", "LGL", "INT", "REAL", "CPLX", "STR", "NIL", "NILVALUE", "REF", "ALTREP")
+"""The types of R that hold data."""
+
+
+class _Train(dict[str, Any]):
+    """A ``train`` object of caret."""
 
 
 def read_r(path: Path) -> tuple[Any, tuple[str, ...]]:
@@ -85,22 +92,39 @@ def read_r(path: Path) -> tuple[Any, tuple[str, ...]]:
     predictions, and columns of lists.
     """
     with _refusing_damage(path):
-        objects = _parsed(path)
-        found = {name: table for name, each in objects.items() if (table := _table(path, name, each)) is not None}
-    if len(found) > 1:
+        objects = _objects(path)
+        tables = {
+            name: table for name, value in objects.items() if (table := _table(path, name, value)) is not None
+        }
+    if len(tables) > 1:
         raise InputError(
-            f"{path} holds {counted(len(found), 'table')} ({quoted(list(found))}), and nothing says which is "
+            f"{path} holds {counted(len(tables), 'table')} ({quoted(list(tables))}), and nothing says which is "
             "meant; save the one with saveRDS()."
         )
-    if not found:
-        held = ", ".join(f"{name} ({' '.join(each.classes) or each.kind})" for name, each in [*objects.items()][:5])
+    if not tables:
+        held = ", ".join(f"{name} ({type(value).__name__})" for name, value in [*objects.items()][:5])
         raise InputError(f"{path} holds no table: {held or 'no object'}; {_SAVE_ONE}.")
-    ((name, table),) = found.items()
-    check_names(path, list(table.frame.columns))
-    lost = (f"{counted(table.n_failed, 'resample')} in {path.name} without predictions: the fits failed.",) * bool(
-        table.n_failed
+    ((name, (frame, part)),) = tables.items()
+    lists = [
+        column
+        for column in frame
+        if frame[column].map(lambda cell: isinstance(cell, list | dict | np.ndarray)).any()
+    ]
+    if lists:
+        raise InputError(
+            f"{quoted(lists)} of the table in {path} {'holds' if len(lists) == 1 else 'hold'} lists, and a cell "
+            "must hold one number or text; save the table without, or its parts as columns of their own."
+        )
+    check_names(path, list(frame.columns))
+    n_failed = frame.attrs.get(_FAILED, 0)
+    lost = (f"{counted(n_failed, 'resample')} in {path.name} without predictions: the fits failed.",) * bool(
+        n_failed
     )
-    return table.frame, (f"Read {table.part.format(name)} from {path.name}.", *lost)
+    plain = frame.apply(whole_numbers).reset_index(drop=True)
+    return plain, (f"Read {part.format(name)} from {path.name}.", *lost)
+
+
+_FAILED = "resamples without predictions"
 
 
 @contextmanager
@@ -119,164 +143,78 @@ def _refusing_damage(path: Path) -> Iterator[None]:
         ) from None
 
 
-@dataclass(frozen=True, eq=False)
-class _RTable:
-    """A table of R."""
-
-    frame: Any
-    part: str = "the data frame {}"
-    """Words for the part of the object that it is, with a gap for the object's name."""
-    n_failed: int = 0
-    """Resamples without predictions."""
-
-
-@dataclass(frozen=True)
-class _RObject:
-    """An object of R, parsed and not converted."""
-
-    parsed: Any
-    """``rdata.parser.RData`` with this object in it, for the encoding of its texts."""
-
-    @property
-    def kind(self) -> str:
-        return str(self.parsed.object.info.type.name.lower())
-
-    @property
-    def attributes(self) -> dict[str, _RObject]:
-        """The attributes, such as names and class."""
-        return dict(self._pairs(self.parsed.object.attributes))
-
-    @property
-    def pairs(self) -> dict[str, _RObject]:
-        """The objects of a list of pairs, as ``save`` writes them."""
-        return dict(self._pairs(self.parsed.object))
-
-    @property
-    def classes(self) -> list[str]:
-        return self._texts("class")
-
-    @property
-    def elements(self) -> Mapping[str, _RObject]:
-        """The elements of a named list; empty for all other objects."""
-        if self.kind != "vec":
-            return {}
-        names, values = self._texts("names"), self.parsed.object.value
-        return {name: self._other(each) for name, each in zip(names, values, strict=False)}
-
-    @property
-    def items(self) -> list[_RObject]:
-        """The elements of a list, in order."""
-        return [self._other(each) for each in self.parsed.object.value]
-
-    def value(self) -> Any:
-        """The object as a value of Python."""
-        from rdata.conversion import convert
-
-        return convert(self.parsed)
-
-    def _texts(self, attribute: str) -> list[str]:
-        found = self.attributes.get(attribute)
-        return [] if found is None else [str(text) for text in found.value()]
-
-    def _pairs(self, node: Any) -> Iterator[tuple[str, _RObject]]:
-        while node is not None and node.info.type.name in ("LIST", "ATTRLIST"):
-            tag = node.tag
-            while tag is not None and tag.referenced_object is not None:
-                tag = tag.referenced_object
-            if tag is not None:
-                yield tag.value.value.decode("utf-8", "replace"), self._other(node.value[0])
-            node = node.value[1]
-
-    def _other(self, node: Any) -> _RObject:
-        return _RObject(replace(self.parsed, object=node))
-
-
-def _parsed(path: Path) -> dict[str, _RObject]:
+def _objects(path: Path) -> dict[str, Any]:
     """The objects of a file by their names; that of ``saveRDS`` by the name of the file."""
     try:
-        whole = _RObject(r_tree(path))
+        from rdata.conversion import DEFAULT_CLASS_MAP, SimpleConverter
+
+        tree = r_tree(path)
     except ImportError:
         raise MissingExtraError("Reading files of R", "r") from None
-    return whole.pairs if whole.kind == "list" else {path.stem: whole}
+
+    class OfData(SimpleConverter):
+        """Converts what holds data, and makes all else None."""
+
+        def _convert_next(self, data: Any) -> Any:
+            node = getattr(data, "object", data)
+            return super()._convert_next(data) if node.info.type.name in _CONVERTED else None
+
+    classes = {**DEFAULT_CLASS_MAP, "train": lambda value, attributes: _Train(value)}
+    value = OfData(classes).convert(tree)
+    return value if tree.object.info.type.name == "LIST" else {path.stem: value}
 
 
-def _table(path: Path, name: str, each: _RObject) -> _RTable | None:
-    """The table of an object; None if it is none."""
-    if "train" in each.classes:
-        pred = each.elements.get("pred")
-        if pred is None or "data.frame" not in pred.classes:
+def _table(path: Path, name: str, value: Any) -> tuple[Any, str] | None:
+    """The table of an object, and words for the part of it that it is; None if it is none."""
+    import pandas as pd
+
+    if isinstance(value, _Train):
+        if not isinstance(value.get("pred"), pd.DataFrame):
             raise InputError(
                 f"{name} in {path} is a train object of caret without predictions; fit it with "
                 'trainControl(savePredictions = "all", classProbs = TRUE).'
             )
-        return _RTable(_frame(path, pred), "{}$pred (caret)")
-    if "data.frame" not in each.classes:
+        return value["pred"], "{}$pred (caret)"
+    if not isinstance(value, pd.DataFrame):
         return None
-    columns = each.elements
-    if ".predictions" in columns:
-        return _of_resamples(path, name, columns)
-    if "wflow_id" in columns and "result" in columns:
-        return _of_workflows(path, name, columns)
-    if "splits" in columns and ".metrics" in columns:
+    if ".predictions" in value:
+        return _of_resamples(path, name, value), "the .predictions of {} (tidymodels)"
+    if "wflow_id" in value and "result" in value:
+        frames = []
+        for workflow, result in zip(value["wflow_id"], value["result"], strict=True):
+            if ".predictions" not in result:
+                raise InputError(
+                    f"workflow {workflow!r} of {name} in {path} has no predictions; run workflow_map() with "
+                    "control_grid(save_pred = TRUE)."
+                )
+            frames.append(_of_resamples(path, name, result, wflow_id=workflow))
+        return _together(frames), "the .predictions of the workflows in {} (tidymodels)"
+    if "splits" in value and ".metrics" in value:
         raise InputError(
             f"{name} in {path} holds results of tidymodels without predictions; tune with control_grid(save_pred = "
             "TRUE) or control_resamples(save_pred = TRUE)."
         )
-    return _RTable(_frame(path, each))
+    return value, "the data frame {}"
 
 
-def _frame(path: Path, each: _RObject) -> Any:
-    """A data frame of plain columns."""
+def _of_resamples(path: Path, name: str, results: Any, **workflow: str) -> Any:
+    """The predictions of all resamples, with the columns that identify workflow and resample."""
     import pandas as pd
 
-    columns = each.elements
-    lists = [name for name, column in columns.items() if column.kind == "vec"]
-    if lists:
-        raise InputError(
-            f"{quoted(lists)} of the table in {path} {'holds' if len(lists) == 1 else 'hold'} lists, and a cell "
-            "must hold one number or text; save the table without, or its parts as columns of their own."
-        )
-    return pd.DataFrame({name: whole_numbers(pd.Series(column.value())) for name, column in columns.items()})
-
-
-def _of_resamples(path: Path, name: str, columns: Mapping[str, _RObject]) -> _RTable:
-    """The predictions of all resamples, with the columns that identify the resample."""
-    import pandas as pd
-
-    keys = {
-        key: each.value() for key, each in columns.items() if key == ".iter" or key.rstrip("0123456789") == "id"
-    }
-    frames, resamples = [], columns[".predictions"].items
-    for place, each in enumerate(resamples):
-        if each.kind in ("nilvalue", "nil"):
-            continue
-        frame = _frame(path, each)
-        for key, values in reversed(keys.items()):
-            frame.insert(0, key, values[place])
-        frames.append(frame)
+    keys = [key for key in results if key == ".iter" or key.rstrip("0123456789") == "id"]
+    frames = []
+    for place, frame in enumerate(results[".predictions"]):
+        if isinstance(frame, pd.DataFrame):
+            own = {**workflow, **{key: results[key].iloc[place] for key in keys}}
+            frames.append(pd.concat([pd.DataFrame(own, index=frame.index), frame], axis=1))
     if not frames:
         raise InputError(f"{name} in {path} has no predictions in any resample: did all fits fail?")
-    whole = pd.concat(frames, ignore_index=True)
-    return _RTable(whole, "the .predictions of {} (tidymodels)", len(resamples) - len(frames))
+    return _together(frames, len(results) - len(frames))
 
 
-def _of_workflows(path: Path, name: str, columns: Mapping[str, _RObject]) -> _RTable:
-    """The predictions of all workflows of a set, with a column ``wflow_id``."""
+def _together(frames: Sequence[Any], n_failed: int = 0) -> Any:
     import pandas as pd
 
-    frames, n_failed = [], 0
-    for workflow, result in zip(columns["wflow_id"].value(), columns["result"].items, strict=True):
-        if ".predictions" not in result.elements:
-            raise InputError(
-                f"workflow {workflow!r} of {name} in {path} has no predictions; run workflow_map() with "
-                "control_grid(save_pred = TRUE)."
-            )
-        table = _of_resamples(path, name, result.elements)
-        table.frame.insert(0, "wflow_id", workflow)
-        frames.append(table.frame)
-        n_failed += table.n_failed
-    if not frames:
-        raise InputError(f"{name} in {path} is a set of no workflows; {_SAVE_ONE}.")
-    return _RTable(
-        pd.concat(frames, ignore_index=True), "the .predictions of the workflows in {} (tidymodels)", n_failed
-    )
+    frame = pd.concat(frames, ignore_index=True)
+    frame.attrs[_FAILED] = n_failed + sum(each.attrs.get(_FAILED, 0) for each in frames)
+    return frame

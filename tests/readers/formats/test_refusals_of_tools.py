@@ -164,7 +164,7 @@ FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
     ),
     ("autogluon/cells", "KNeighbors_BAG_L1.csv", "diagnosis", changed(",benign,", ",mild,"), "different columns"),
     ("autogluon/cells", "KNeighbors_BAG_L1.csv", "diagnosis", changed("\n10,", "\n70,"), "is in two lines"),
-    ("r/numbers.rds", "", None, str, "holds no table: numbers .int."),
+    ("r/numbers.rds", "", None, str, "holds no table: numbers .ndarray."),
     ("r/two.rda", "", None, str, "holds 2 tables .'fit', 'other'., and nothing says which is meant"),
     ("r/without_predictions.rds", "", None, str, "without predictions; fit it with trainControl"),
 ]
