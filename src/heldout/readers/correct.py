@@ -92,7 +92,7 @@ def _flags(results: Mapping[str, Mapping[str, Any]]) -> dict[Flag, str]:
     if len(results) < 2 or not unknown:
         return {}
     which = "the results" if len(unknown) == len(results) else f"those of {labels_text(unknown)}"
-    return {Flag.SPLITS_UNKNOWN: Flag.SPLITS_UNKNOWN.filled(unknown=which)}
+    return Flag.SPLITS_UNKNOWN.of(unknown=which)
 
 
 def _scores_of(name: str, result: Any) -> dict[str, Floats]:
@@ -296,7 +296,7 @@ def _flags_of_winner(finished: FinishedSearch, winner: int) -> dict[Flag, str]:
     means = mean_over_splits(sign * finished.scores[finished.deciding])
     # Equal but for the last bit: scikit-learn took one of them, the replay takes the first.
     if isinstance(finished.rule, Best) and ranks(means)[finished.winner] == 1:
-        return {Flag.TIED_WINNER: Flag.TIED_WINNER.filled(winner=own, other=other)}
+        return Flag.TIED_WINNER.of(winner=own, other=other)
     raise InputError(
         f"the search chose {other}, but by '{finished.rule.name}' its scores choose {own}, so its choice cannot be "
         "replayed; pass the scores to ho.estimate_from_scores with the rule as `selection=`."

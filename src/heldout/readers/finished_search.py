@@ -119,9 +119,7 @@ def _of_cv_results(search: Any, metric: str | None) -> FinishedSearch:
     elif hasattr(search, "selection"):
         rule = configuration_rule_of(search.selection)
     params = [candidates[row] for row in rows]
-    flags: dict[Flag, str] = {}
-    if type(getattr(search, "cv", None)).__name__ == "TimeSeriesSplit":
-        flags[Flag.NOT_EXCHANGEABLE] = Flag.NOT_EXCHANGEABLE.filled()
+    by_time = type(getattr(search, "cv", None)).__name__ == "TimeSeriesSplit"
     return FinishedSearch(
         scores=scores,
         deciding=deciding,
@@ -134,7 +132,7 @@ def _of_cv_results(search: Any, metric: str | None) -> FinishedSearch:
         opened=_opened(search),
         title=title_of(getattr(search, "scorer_", None)),
         adaptive="iter" in results or any(hasattr(search, each) for each in _OF_ADAPTIVE_SEARCHES),
-        flags=flags,
+        flags=Flag.NOT_EXCHANGEABLE.of() if by_time else {},
     )
 
 

@@ -239,5 +239,5 @@ def numbered_rows(labels: Sequence[Any], most: float = 2) -> int:
 
 def flag_of_rows(n_rows: int, n_predicted: int, source: str) -> dict[Flag, str]:
     """The flag of rows without a prediction, if there are some."""
-    flag, missing = Flag.ROWS_NOT_HELD_OUT, n_rows - n_predicted
-    return {flag: flag.filled(source=source, missing=missing, total=n_rows)} if missing > 0 else {}
+    missing = n_rows - n_predicted
+    return Flag.ROWS_NOT_HELD_OUT.of(source=source, missing=missing, total=n_rows) if missing > 0 else {}

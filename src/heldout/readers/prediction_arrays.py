@@ -155,8 +155,9 @@ def exchanged(
         least = max(np.median(areas) / 2, NormalDist().inv_cdf(1 - 0.005 / first[0].size) * error)
         if np.median(areas) > 0:
             found |= {*np.flatnonzero((-areas > least) & (values.std(axis=0) > LEAST_SPREAD))}
-    flag, which = Flag.CLASSES_EXCHANGED, [names[j] for j in sorted(found)]
-    return {flag: flag.filled(lacking=len(which), total=len(names), which=quoted(which, 3))} if which else {}
+    which = [names[j] for j in sorted(found)]
+    named = {"lacking": len(which), "total": len(names), "which": quoted(which, 3)}
+    return Flag.CLASSES_EXCHANGED.of(**named) if which else {}
 
 
 def check_probabilities(values: NDArray[np.float64], names: Sequence[str], *, of_classes: bool = True) -> None:

@@ -94,11 +94,10 @@ class PredictionTable(Shown):
             codes = arrays.truth(truth).values
             arrays = replace(arrays, flags={**arrays.flags, **exchanged(codes, arrays.probabilities, arrays.names)})
         if contradictions := arrays.contradictions():
-            flag = Flag.LABELS_CONTRADICT_PROBABILITIES
-            sentence = flag.filled(
+            flag = Flag.LABELS_CONTRADICT_PROBABILITIES.of(
                 lacking=len(contradictions), total=len(arrays.names), which=quoted(contradictions, 3)
             )
-            arrays = replace(arrays, flags={**arrays.flags, flag: sentence})
+            arrays = replace(arrays, flags={**arrays.flags, **flag})
         held = arrays.held_out(arrays.truth(truth))
         return cls(truth, held, held.folds, groups, sample_weight, source, arrays, remarks)
 

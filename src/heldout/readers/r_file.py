@@ -93,9 +93,8 @@ def read_r(path: Path) -> tuple[Any, tuple[str, ...]]:
     """
     with _refusing_damage(path):
         objects = _objects(path)
-        tables = {
-            name: table for name, value in objects.items() if (table := _table(path, name, value)) is not None
-        }
+        found = {name: _table(path, name, value) for name, value in objects.items()}
+    tables = {name: table for name, table in found.items() if table is not None}
     if len(tables) > 1:
         raise InputError(
             f"{path} holds {counted(len(tables), 'table')} ({quoted(list(tables))}), and nothing says which is "
@@ -105,23 +104,20 @@ def read_r(path: Path) -> tuple[Any, tuple[str, ...]]:
         held = ", ".join(f"{name} ({type(value).__name__})" for name, value in [*objects.items()][:5])
         raise InputError(f"{path} holds no table: {held or 'no object'}; {_SAVE_ONE}.")
     ((name, (frame, part)),) = tables.items()
-    lists = [
-        column
-        for column in frame
-        if frame[column].map(lambda cell: isinstance(cell, list | dict | np.ndarray)).any()
-    ]
+    is_list = {
+        column: any(isinstance(cell, list | dict | np.ndarray) for cell in frame[column]) for column in frame
+    }
+    lists = [column for column in frame if is_list[column]]
     if lists:
         raise InputError(
             f"{quoted(lists)} of the table in {path} {'holds' if len(lists) == 1 else 'hold'} lists, and a cell "
             "must hold one number or text; save the table without, or its parts as columns of their own."
         )
     check_names(path, list(frame.columns))
-    n_failed = frame.attrs.get(_FAILED, 0)
-    lost = (f"{counted(n_failed, 'resample')} in {path.name} without predictions: the fits failed.",) * bool(
-        n_failed
-    )
-    plain = frame.apply(whole_numbers).reset_index(drop=True)
-    return plain, (f"Read {part.format(name)} from {path.name}.", *lost)
+    remarks = [f"Read {part.format(name)} from {path.name}."]
+    if n_failed := frame.attrs.get(_FAILED, 0):
+        remarks.append(f"{counted(n_failed, 'resample')} in {path.name} without predictions: the fits failed.")
+    return frame.apply(whole_numbers).reset_index(drop=True), tuple(remarks)
 
 
 _FAILED = "resamples without predictions"

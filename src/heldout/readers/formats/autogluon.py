@@ -91,9 +91,9 @@ class AutoGluon(Tool):
         given = {model, uses.row, uses.target, uses.fold, uses.group, uses.weight}
         rest = [name for name in frame if name not in given]
         stopped = [name for name in models if name.startswith(_STOPPED_EARLY)]
-        sentence = Flag.STOPPED_ON_PREDICTED_ROWS.filled(tool="AutoGluon", which=quoted(stopped, 3))
+        flags = Flag.STOPPED_ON_PREDICTED_ROWS.of(tool="AutoGluon", which=quoted(stopped, 3)) if stopped else {}
         return LineRoles(
-            flags={Flag.STOPPED_ON_PREDICTED_ROWS: sentence} if stopped else {},
+            flags=flags,
             **(
                 {"probabilities": {name: name for name in rest}}
                 if len(rest) != 1

@@ -114,13 +114,11 @@ def _of_complete_configurations(grid: LineGrid, rows: LineKey, columns: str) -> 
             "the model, leave it out with `exclude=`."
         )
     which = quoted([grid.names[column] for column in incomplete], 3)
-    flag = Flag.INCOMPLETE_CONFIGURATIONS
-    sentence = flag.filled(lacking=len(incomplete), total=len(grid.names), which=which)
     return replace(
         grid,
         lines=grid.lines[:, :, kept],
         names=tuple(grid.names[column] for column in kept),
-        flags={flag: sentence},
+        flags=Flag.INCOMPLETE_CONFIGURATIONS.of(lacking=len(incomplete), total=len(grid.names), which=which),
     )
 
 
@@ -248,9 +246,9 @@ def predictions_of_lines(table: Table, roles: LineRoles, tool: Any, name: str) -
     n_rows = roles.n_rows or numbered_rows(rows.labels, math.inf)
     flags = {**roles.flags, **grid.flags, **flag_of_rows(n_rows, len(rows.labels), name)}
     if len(grid.names) == 1 and roles.is_chosen and not grid.flags:
-        flags[Flag.ONE_CONFIGURATION_KEPT] = Flag.ONE_CONFIGURATION_KEPT.filled(source=name, remedy=tool.remedy)
+        flags |= Flag.ONE_CONFIGURATION_KEPT.of(source=name, remedy=tool.remedy)
     if grid.folds is None:
-        flags[Flag.FOLDS_UNKNOWN] = Flag.FOLDS_UNKNOWN.filled(source=name)
+        flags |= Flag.FOLDS_UNKNOWN.of(source=name)
     names = () if resamples is None else resamples.labels
     by_time = bool(tool.slices and len(names)) and all(re.fullmatch(tool.slices, label) for label in names)
     arrays = PredictionArrays(

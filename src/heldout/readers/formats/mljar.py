@@ -78,11 +78,9 @@ class Mljar(Tool):
         run = folders[0].parent
         flags: dict[Flag, str] = {}
         if stopped := [folder.name for folder in folders if _model_type(folder) in _STOPPED_EARLY]:
-            flags[Flag.STOPPED_ON_PREDICTED_ROWS] = Flag.STOPPED_ON_PREDICTED_ROWS.filled(
-                tool="MLJAR", which=quoted(stopped, 3)
-            )
+            flags |= Flag.STOPPED_ON_PREDICTED_ROWS.of(tool="MLJAR", which=quoted(stopped, 3))
         if (n_repeats := _folds(run)[1]) > 1:
-            flags[Flag.AVERAGED_REPEATS] = Flag.AVERAGED_REPEATS.filled(
+            flags |= Flag.AVERAGED_REPEATS.of(
                 source=export.name, what=f"{n_repeats} repeats", remedy='run MLJAR with "repeats": 1'
             )
         return LineRoles(

@@ -78,9 +78,8 @@ class TabRepo(Tool):
         for name in table.frame:
             if head := _HEAD.fullmatch(name):
                 heads.setdefault(head[1], {})[head[2]] = name
-        flags = {}
-        if table.labels is not None and not table.labels.is_monotonic_increasing:
-            flags[Flag.ROWS_OUT_OF_ORDER] = Flag.ROWS_OUT_OF_ORDER.filled(source=_folder(export) / _LABELS)
+        in_order = table.labels is None or table.labels.is_monotonic_increasing
+        flags = {} if in_order else Flag.ROWS_OUT_OF_ORDER.of(source=_folder(export) / _LABELS)
         return LineRoles(heads=heads, flags=flags)
 
 

@@ -69,7 +69,6 @@ class Tidymodels(Tool):
         labels = _LABELS if _LABELS in frame else None
         target = uses.target or _outcome(table, others, labels, probabilities)
         others = [name for name in others if name != target]
-        averaged = {Flag.AVERAGED_REPEATS: Flag.AVERAGED_REPEATS.filled(source=table.name, **_AVERAGED)}
         return LineRoles(
             target=target,
             configuration=configuration,
@@ -82,7 +81,7 @@ class Tidymodels(Tool):
             settings=tuple(name for name in others if is_setting(frame, name, configuration)),
             is_chosen=any(frame[name].nunique() == 1 for name in others),
             adaptive=".iter" in frame,
-            flags={} if resamples else averaged,
+            flags={} if resamples else Flag.AVERAGED_REPEATS.of(source=table.name, **_AVERAGED),
         )
 
 
