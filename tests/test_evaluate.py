@@ -17,7 +17,6 @@ from heldout.configurations import make_configurations
 from heldout.data.checks import Memory
 from heldout.data.task import Task, truth_of
 from heldout.errors import HeldoutWarning, InputError
-from heldout.estimates.of_search import Estimation
 from heldout.evaluate import evaluate
 from heldout.execution.events import CellFinished, RunClosed, SearchFinished, SearchStarted, StageStarted
 from heldout.execution.fit import make_scoring
@@ -35,10 +34,10 @@ from heldout.result import Evaluation
 def run_search(task: Task, grid: Any, folds: Any, scoring: Any, **settings: Any) -> Evaluation:
     """``evaluate`` with the settings of the estimation and of the run in one dict."""
     parts = {}
-    for kind in (Estimation, Search, RunSettings):
+    for kind in (Search, RunSettings):
         names = {field.name for field in fields(kind)} & settings.keys()
         parts[kind] = {name: settings.pop(name) for name in names}
-    search = Search(task, grid, folds, scoring, Estimation(**parts[Estimation]), **parts[Search])
+    search = Search(task, grid, folds, scoring, **parts[Search])
     return evaluate(search, RunSettings(**parts[RunSettings]), **settings)
 
 
@@ -163,7 +162,7 @@ def opaque(model: Any, X: Any, y: Any) -> float:
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"), [({}, "method='tt'"), ({"aggregate": "pooled", "method": "tt"}, "pooled")]
+    ("settings", "words"), [({"method": "bbc"}, "method='tt'"), ({"aggregate": "pooled", "method": "tt"}, "pooled")]
 )
 def test_a_closed_scorer_has_fold_scores_only(settings: dict[str, Any], words: str) -> None:
     task = Task(COLUMNS, truth_of(TARGET, "regression"))

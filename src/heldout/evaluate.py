@@ -69,7 +69,6 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
     >>> from sklearn.metrics import get_scorer
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> from heldout.configurations import make_configurations
-    >>> from heldout.estimates.of_search import Estimation
     >>> from heldout.execution.fit import make_scoring
     >>> from heldout.folds.splits import make_folds
     >>> from heldout.data.task import Task, truth_of
@@ -77,7 +76,7 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
     >>> task = Task(X, truth_of(y))
     >>> grid = make_configurations(KNeighborsClassifier(), {"n_neighbors": [1, 50]})
     >>> scoring = make_scoring(task.truth, get_scorer("accuracy"))
-    >>> found = evaluate(Search(task, grid, make_folds(task), scoring, Estimation(n_bootstraps=200), entropy=1))
+    >>> found = evaluate(Search(task, grid, make_folds(task), scoring, n_bootstraps=200, entropy=1))
     >>> found.winner, found.n_fits, bool(found.estimate.value < 1)
     (0, 10, True)
     """

@@ -31,9 +31,7 @@ from heldout.arguments.search import SearchArguments
 from heldout.configurations import Configurations, make_configurations
 from heldout.data.checks import Memory
 from heldout.data.task import Task, truth_of
-from heldout.dropping import drop_rule_of
 from heldout.errors import HeldoutWarning, InputError
-from heldout.estimates.of_search import Estimation
 from heldout.evaluate import evaluate, evaluate_adaptive
 from heldout.execution import kept_models
 from heldout.execution.adaptive import Proposal, ProposalScore
@@ -341,7 +339,7 @@ def test_adaptive_searches_keep_models_too(keep_models: KeepModels, drop: Any) -
     task = Task(X, truth_of(Y))
     folds, scoring = make_folds(task, 3), make_scoring(task.truth, get_scorer("roc_auc"))
     search = Search(
-        task, Configurations(()), folds, scoring, Estimation(n_bootstraps=20), drop_rule_of(drop),
+        task, Configurations(()), folds, scoring, n_bootstraps=20, drop=drop,
         keep_models=keep_models,
     )  # fmt: skip
     evaluation = evaluate_adaptive(search, Listed([1, 2, 3, 4]), n_planned=4)
@@ -395,9 +393,7 @@ def test_a_worker_that_is_lost_takes_no_other_model_with_it() -> None:
         make_scoring(task.truth, get_scorer("roc_auc")),
         make_configurations(*SEEDED_BY_ITSELF),
     )
-    search = Search(
-        task, configurations, make_folds(task, 3), scoring, Estimation(n_bootstraps=20), keep_models="winner"
-    )
+    search = Search(task, configurations, make_folds(task, 3), scoring, n_bootstraps=20, keep_models="winner")
     with pytest.warns(HeldoutWarning, match=r"1 of 3 fold models .* its worker was lost \(killed by a test\)"):
         evaluation = evaluate(search, RunSettings(executor=Loses(1)))
     assert evaluation.fold_models is not None

@@ -14,9 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from heldout.configurations import Configurations, make_configurations
 from heldout.data.task import Task, truth_of
-from heldout.dropping import drop_rule_of
 from heldout.errors import InputError, StoreError
-from heldout.estimates.of_search import Estimation
 from heldout.evaluate import evaluate, evaluate_adaptive
 from heldout.execution.adaptive import Proposal, ProposalScore
 from heldout.execution.events import BarrierPassed, ConfigurationsAdded
@@ -71,9 +69,8 @@ class Listed:
 def search(drop: str | None = None, configurations: Configurations = Configurations(()), **settings: Any) -> Search:  # noqa: B008
     task = Task(X, truth_of(Y))
     scoring = make_scoring(task.truth, get_scorer("accuracy"))
-    estimation = settings.pop("estimation", Estimation(n_bootstraps=100))
     folds = make_folds(task, 4)
-    return Search(task, configurations, folds, scoring, estimation, drop=drop_rule_of(drop), entropy=1, **settings)
+    return Search(task, configurations, folds, scoring, drop=drop, entropy=1, **{"n_bootstraps": 100, **settings})
 
 
 def run(proposals: Any, drop: str | None = None, settings: RunSettings = RunSettings(), **more: Any) -> Evaluation:  # noqa: B008
@@ -227,9 +224,8 @@ def test_what_does_not_go_with_proposals_is_refused() -> None:
         run(Listed(1), "sequential")
     with pytest.raises(InputError, match="over before it tried a configuration"):
         run(Listed(1, []))
-    simplest = Estimation(n_bootstraps=100, selection=OneStandardError("max_depth"))
     with pytest.raises(InputError, match="max_depth"):
-        run(Listed(1), estimation=simplest)
+        run(Listed(1), selection=OneStandardError("max_depth"))
 
 
 def test_another_proposer_is_another_run(tmp_path: Path) -> None:

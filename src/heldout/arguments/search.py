@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -29,25 +29,16 @@ from heldout.configurations import Configurations, are_same, checked_entries, ch
 from heldout.data.task import Task, Truth, in_one_order
 from heldout.dropping import SearchStrategy, drop_rule_of
 from heldout.errors import InputError
-from heldout.estimates.block_length import BlockLength
-from heldout.estimates.of_search import Estimation, method_for
-from heldout.estimates.question import AnyAggregate
-from heldout.estimates.types import Alternative
 from heldout.execution.copies import CopiesTogether
 from heldout.execution.events import Listener
 from heldout.execution.fit import Routing, Scoring, make_scoring
-from heldout.execution.fold_models import DeployedModel, KeepModels
-from heldout.execution.inner_split import checked_early_stopping
 from heldout.execution.run import RunSettings
-from heldout.execution.search import Search, imputed
+from heldout.execution.search import Search, SearchSpec, imputed
 from heldout.execution.search_check import check_search
-from heldout.execution.sharing.groups import Share, check_share
+from heldout.execution.sharing.groups import check_share
 from heldout.execution.store import entropy_of_run, store_of
 from heldout.folds.splits import Folds
-from heldout.imputation.imputed_model import checked_within_a_fit
-from heldout.imputation.settings import Imputation, imputation_of
 from heldout.metrics.from_scorer import scorer_of_class
-from heldout.selection import CallableRefit, configuration_rule_of
 from heldout.spaces.procedure import TuningProcedure
 
 PARTS_OF_A_SPACE = ("estimator", "param_grid", "param_distributions", "n_iter")
@@ -66,7 +57,7 @@ OF_THE_SEARCH_ALONE = (
 
 
 @dataclass(frozen=True, eq=False)
-class SearchArguments:
+class SearchArguments(SearchSpec):
     """The arguments of a search as users pass them; the fields are those of the search classes.
 
     Every ``Search`` is built here: ``search`` builds it from its parts, ``search_on`` from the rows too. A protocol
@@ -82,30 +73,12 @@ class SearchArguments:
     pos_label: Any = None
     cv: Any = None
     repeats: int = 1
-    aggregate: AnyAggregate = _defaults.AGGREGATE
-    selection: Any = _defaults.SELECTION
-    drop: Any = None
-    method: Any = None
-    n_bootstraps: int = _defaults.BOOTSTRAPS
-    confidence_level: float = _defaults.LEVEL
-    alternative: Alternative = _defaults.ALTERNATIVE
-    block_length: BlockLength = None
-    refit: Any = True
-    error_score: float | Literal["raise"] = np.nan
-    return_train_score: bool = False
-    share: Share = _defaults.SHARE
-    share_memory: int | None = None
-    early_stopping: Any = None
-    imputation: Any = None
-    keep_models: KeepModels = _defaults.KEEP_MODELS
-    deploy: DeployedModel = _defaults.DEPLOY
-    stop_when_width: float | None = None
-    training_size_correction: bool = False
+    method: Any = field(default=None, kw_only=True)
+    random_state: Any = None
     n_jobs: int | None = None
     pre_dispatch: int | str = _defaults.PRE_DISPATCH
     fit_timeout: float | None = None
     store: Any = None
-    random_state: Any = None
     verbose: int = 0
 
     @classmethod
@@ -121,23 +94,6 @@ class SearchArguments:
             tried = sample_configurations(self.estimator, self.param_distributions, self.n_iter, entropy)
         imputation = self.imputation_within_a_fit
         return tried if imputation is None else Configurations(tuple(imputed(one, imputation) for one in tried))
-
-    @property
-    def imputation_within_a_fit(self) -> Imputation | None:
-        """How every fit completes its rows; None where it does not.
-
-        Raises InputError for one that a fit cannot do.
-        """
-        imputation = imputation_of(self.imputation)
-        if imputation is None:
-            return None
-        if self.early_stopping is not None:
-            raise InputError(
-                "early_stopping divides the training rows of a boosted model, and imputation completes them "
-                "before; use one of the two (boosted models accept missing values as they are).",
-                argument="early_stopping",
-            )
-        return checked_within_a_fit(imputation)
 
     @property
     def is_search(self) -> bool:
@@ -190,16 +146,6 @@ class SearchArguments:
             elif each.name in fixed:
                 _check_agrees(kind, each.name, its, passed, each.default)
         return replace(self, **taken)
-
-    @property
-    def _is_refitted(self) -> bool:
-        try:
-            return bool(self.refit)
-        except (TypeError, ValueError):  # arrays among them
-            raise InputError(
-                f"refit must be True, False, the name of a scorer or a function, got {self.refit!r}.",
-                argument="refit",
-            ) from None
 
     def search_on(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Search:
         """The search on all rows as a protocol repeats it: checked, and without an estimate of its own."""
@@ -275,38 +221,16 @@ class SearchArguments:
         routed: Routing | None = None,
     ) -> Search:
         """The search of these arguments, with its parts made."""
-        selection = CallableRefit(self.refit) if callable(self.refit) else self.selection
-        rule = configuration_rule_of(selection)
         return Search(
             task,
             configurations,
             folds,
             scoring,
-            Estimation(
-                method=method_for(self.method, scoring.metrics, rule, scoring.refit_metric),
-                selection=selection,
-                aggregate=self.aggregate,
-                n_bootstraps=self.n_bootstraps,
-                confidence_level=self.confidence_level,
-                alternative=self.alternative,
-                block_length=self.block_length,
-            ),
-            drop=drop_rule_of(self.drop),
-            error_score=self.error_score,
-            return_train_score=self.return_train_score,
-            refit=self._is_refitted,
-            routed=routed or Routing(),
-            entropy=entropy,
+            routed or Routing(),
+            entropy,
             seed_estimators=self.random_state is not None,
-            share=self.share,
-            share_memory=self.share_memory,
-            early_stopping=checked_early_stopping(self.early_stopping),
             origin=self.cv.origin_of(task.X, task.target) if isinstance(self.cv, CopiesTogether) else None,
-            keep_models=self.keep_models,
-            deploy=self.deploy,
-            imputation=self.imputation_within_a_fit,
-            stop_when_width=self.stop_when_width,
-            training_size_correction=self.training_size_correction,
+            **{one.name: getattr(self, one.name) for one in fields(SearchSpec)},
         )
 
     def running(self, listeners: Sequence[Listener] = ()) -> RunSettings:

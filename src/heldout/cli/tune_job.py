@@ -173,35 +173,29 @@ def _fits_beside(options: TuneOptions, folds: Folds, number: int, space: Space) 
 
 def search_of(options: TuneOptions, job: TuneJob) -> Search:
     from heldout.cli.tune_options import method_of_options
-    from heldout.dropping import drop_rule_of
-    from heldout.estimates.of_search import Estimation
     from heldout.execution.search import Search
-    from heldout.imputation.settings import imputation_of
 
-    estimation = Estimation(
-        method_of_options(options),
+    return Search(
+        job.task,
+        job.configurations,
+        job.folds,
+        job.scoring,
+        job.routed,
+        options.seed,
+        seed_estimators=True,
+        method=method_of_options(options),
         selection=options.selection,
         aggregate=job.aggregate,
         n_bootstraps=options.bootstraps,
         confidence_level=options.confidence_level,
         alternative=cast("Alternative", options.alternative),
         block_length=options.block_length,
-    )
-    return Search(
-        job.task,
-        job.configurations,
-        job.folds,
-        job.scoring,
-        estimation,
-        drop=drop_rule_of(options.drop),
+        drop=options.drop,
         stop_when_width=options.stop_when_width,
         training_size_correction=options.training_size_correction,
-        routed=job.routed,
-        entropy=options.seed,
-        seed_estimators=True,
         share=False if options.share == "no" else cast("Share", options.share),
         deploy=cast("DeployedModel", options.deploy),
-        imputation=imputation_of(options.imputations or None),
+        imputation=options.imputations or None,
         keep_models="winner" if options.importance else "none",
         return_train_score=options.return_train_score,
     )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import sklearn
@@ -15,14 +15,14 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from heldout import _defaults
 from heldout.configurations import Configuration, Configurations
 from heldout.data.task import Task
-from heldout.dropping.base import DropRule, SearchStrategy
+from heldout.dropping import SearchStrategy, drop_rule_of
 from heldout.errors import InputError
-from heldout.estimates.of_search import Estimation
+from heldout.estimates.of_search import Estimation, method_for
 from heldout.estimates.types import Estimate
 from heldout.execution.executors.base import Work
 from heldout.execution.fit import CellContext, Routing, Scoring
 from heldout.execution.fold_models import DeployedModel, KeepModels
-from heldout.execution.inner_split import EarlyStopping, InnerSplit
+from heldout.execution.inner_split import EarlyStopping, checked_early_stopping
 from heldout.execution.plan import Race, race_of_search
 from heldout.execution.row_order import flags_of_table
 from heldout.execution.sharing.groups import Share, Sharing, shared_in
@@ -30,75 +30,113 @@ from heldout.execution.stopping_rows import flags_of_stopping
 from heldout.execution.threads import THREAD_PARAMETERS, threads_of_boosters
 from heldout.flags import Flag
 from heldout.folds.splits import Folds, with_splits_without_two
-from heldout.imputation.imputed_model import ImputedModel
-from heldout.imputation.settings import Imputation
-from heldout.selection import Best
+from heldout.imputation.imputed_model import ImputedModel, checked_within_a_fit
+from heldout.imputation.settings import Imputation, imputation_of
+from heldout.selection import Best, CallableRefit, configuration_rule_of
 from heldout.selection.base import metrics_read
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SearchSpec(Estimation):
+    """What a user decides of a search, beside its rows and what is tried: the fields of all searches are these."""
+
+    drop: Any = None
+    """Drops configurations early."""
+    refit: Any = True
+    """Whether to fit the winner on all rows; a function chooses it too."""
+    error_score: float | Literal["raise"] = np.nan
+    """With "raise" the first failure ends the search. A number only fills ``cv_results_``."""
+    return_train_score: bool = False
+    share: Share = _defaults.SHARE
+    """Whether equal steps are fitted once, and one fit serves several configurations."""
+    share_memory: int | None = None
+    """Bytes for the output of shared steps; None for a part of this machine's memory."""
+    early_stopping: Any = None
+    """Which part of the training rows tells models when to stop."""
+    imputation: Any = None
+    """How each fit of a proposed configuration completes its rows; those given beforehand are models that do."""
+    keep_models: KeepModels = _defaults.KEEP_MODELS
+    """Of which configurations the models of the splits are kept; no part of a run's identity."""
+    deploy: DeployedModel = _defaults.DEPLOY
+    """Whether the winner's model is one fitted on all rows, or that of a single hold-out ("bounded")."""
+    stop_when_width: float | None = None
+    """Whether to stop after a fold or repeat when the interval of the estimate is no wider than this."""
+    training_size_correction: bool = False
+    """Whether the value is corrected for training on a part of the rows, by fits without two folds."""
+
+    @property
+    def imputation_within_a_fit(self) -> Imputation | None:
+        """How every fit completes its rows; None where it does not.
+
+        Raises InputError for one that a fit cannot do.
+        """
+        imputation = imputation_of(self.imputation)
+        if imputation is None:
+            return None
+        if self.early_stopping is not None:
+            raise InputError(
+                "early_stopping divides the training rows of a boosted model, and imputation completes them "
+                "before; use one of the two (boosted models accept missing values as they are).",
+                argument="early_stopping",
+            )
+        return checked_within_a_fit(imputation)
+
+
 @dataclass(frozen=True, eq=False)
-class Search:
-    """A search: all settings that decide its result."""
+class Search(SearchSpec):
+    """A search: a specification with the rows, folds, configurations and scorers that it is for.
+
+    What the specification names is made when the search is: ``drop`` is a rule, ``refit`` True or False.
+    """
 
     task: Task
     configurations: Configurations
     folds: Folds
     scoring: Scoring
-    estimation: Estimation = field(default_factory=Estimation)
-    """How the winner is chosen and estimated."""
-    drop: DropRule | None = None
-    """Drops configurations early."""
     routed: Routing = field(default_factory=Routing)
     """Parameters of ``fit`` and of the scorer."""
-    error_score: float | Literal["raise"] = np.nan
-    """With "raise" the first failure ends the search. A number only fills ``cv_results_``."""
-    catch: tuple[type[Exception], ...] = ()
-    """With "raise", of an adaptive search: exceptions that fail their configuration and do not end the search."""
-    return_train_score: bool = False
-    refit: bool = True
-    """Whether to fit the winner on all rows."""
     entropy: int = 0
     """64 bits that seed the search."""
     seed_estimators: bool = False
     """Whether to fill ``random_state=None`` inside estimators."""
-    share: Share = _defaults.SHARE
-    """Whether equal steps are fitted once, and one fit serves several configurations."""
-    share_memory: int | None = None
-    """Bytes for the output of shared steps; None for a part of this machine's memory."""
-    early_stopping: InnerSplit | None = None
-    """Which part of the training rows tells models when to stop."""
+    catch: tuple[type[Exception], ...] = ()
+    """With ``error_score="raise"``, of an adaptive search: exceptions that fail their configuration and do not end
+    the search."""
     origin: NDArray[np.intp] | None = None
     """The original row of each row, where some are copies that early stopping keeps together."""
-    training_size_correction: bool = False
-    """Whether the value is corrected for training on a part of the rows, by fits without two folds."""
-    stop_when_width: float | None = None
-    """Whether to stop after a fold or repeat when the interval of the estimate is no wider than this."""
-    keep_models: KeepModels = _defaults.KEEP_MODELS
-    """Of which configurations the models of the splits are kept; no part of a run's identity."""
-    imputation: Imputation | None = None
-    """How each fit of a proposed configuration completes its rows; those given beforehand are models that do."""
-    deploy: DeployedModel = _defaults.DEPLOY
-    """Whether the winner's model is one fitted on all rows, or that of a single hold-out ("bounded")."""
-
     weights_reached: Mapping[str, str] | None = None
     """``reach_of_weights`` by scorer, of a search whose parameters of ``fit`` are not known."""
 
     def __post_init__(self) -> None:
+        made: dict[str, Any] = {
+            "drop": drop_rule_of(self.drop),
+            "selection": CallableRefit(self.refit) if callable(self.refit) else self.selection,
+            "refit": _is_refitted(self.refit),
+            "early_stopping": checked_early_stopping(self.early_stopping),
+            "imputation": self.imputation_within_a_fit,
+        }
         if self.training_size_correction:
-            object.__setattr__(self, "folds", with_splits_without_two(self.folds))
+            made["folds"] = with_splits_without_two(self.folds)
         if self.deploy == "bounded" and self.keep_models == "none":
-            object.__setattr__(self, "keep_models", "winner")
-        strategy = self.strategy
-        if strategy is None:
-            return
-        if self.estimation.rule not in (Best(), strategy.selection):
-            raise InputError(
-                f"`drop={strategy.name!r}` chooses the winner itself, by the mean rank over its last "
-                f"{strategy.window} steps, so selection must be 'best' and refit no function, got "
-                f"'{self.estimation.rule.name}'.",
-                argument="drop",
-            )
-        object.__setattr__(self, "estimation", replace(self.estimation, selection=strategy.selection))
+            made["keep_models"] = "winner"
+        rule, strategy = configuration_rule_of(made["selection"]), made["drop"]
+        if isinstance(strategy, SearchStrategy):
+            if rule not in (Best(), strategy.selection):
+                raise InputError(
+                    f"`drop={strategy.name!r}` chooses the winner itself, by the mean rank over its last "
+                    f"{strategy.window} steps, so selection must be 'best' and refit no function, got "
+                    f"'{rule.name}'.",
+                    argument="drop",
+                )
+            made["selection"] = strategy.selection
+        made["method"] = method_for(self.method, self.scoring.metrics, rule, self.scoring.refit_metric)
+        for name, value in made.items():
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def estimation(self) -> Estimation:
+        """How its winner is chosen and estimated."""
+        return Estimation(**{one.name: getattr(self, one.name) for one in fields(Estimation)})
 
     @property
     def strategy(self) -> SearchStrategy | None:
@@ -118,7 +156,7 @@ class Search:
             context,
             seeds_only_repeat=not self.seed_estimators,
             keeps_models=keeps_models,
-            measures_complexity=self.estimation.rule.reads_models,
+            measures_complexity=self.rule.reads_models,
         )
 
     @cached_property
@@ -140,7 +178,7 @@ class Search:
     @property
     def metrics_read(self) -> list[str]:
         """The scorers that the selection reads."""
-        return metrics_read(self.estimation.rule, self.scoring.metrics, self.scoring.refit_metric)
+        return metrics_read(self.rule, self.scoring.metrics, self.scoring.refit_metric)
 
     @property
     def _stopping(self) -> EarlyStopping | None:
@@ -222,3 +260,12 @@ def imputed(configuration: Configuration, imputation: Imputation) -> Configurati
     return replace(
         configuration, template=ImputedModel(configuration.fresh(), imputation), has_params=True, kind=kind
     )
+
+
+def _is_refitted(refit: Any) -> bool:
+    try:
+        return bool(refit)
+    except (TypeError, ValueError):  # arrays among them
+        raise InputError(
+            f"refit must be True, False, the name of a scorer or a function, got {refit!r}.", argument="refit"
+        ) from None

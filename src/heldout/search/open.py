@@ -111,7 +111,7 @@ class OpenSearch:
             search, found = self._whole
             search = replace(
                 search,
-                estimation=replace(search.estimation, **settings),
+                **settings,
                 refit=search.refit and refit,
                 keep_models=search.keep_models if refit else "none",
                 deploy=search.deploy if refit else "all",

@@ -19,7 +19,6 @@ from sklearn.pipeline import Pipeline
 
 from heldout.configurations import make_configurations
 from heldout.data.task import Task, truth_of
-from heldout.estimates.of_search import Estimation
 from heldout.evaluate import evaluate
 from heldout.execution.cells import CellKey
 from heldout.execution.events import CellFinished, Event
@@ -257,7 +256,7 @@ def test_costs_follow_the_one_number_among_the_parameters() -> None:
 def search_of(case: tuple[Any, Any]) -> Search:
     task = Task(X, truth_of(Y))
     scoring = make_scoring(task.truth, get_scorer("accuracy"))
-    return Search(task, make_configurations(*case), make_folds(task), scoring, Estimation(None), refit=False)
+    return Search(task, make_configurations(*case), make_folds(task), scoring, method=None, refit=False)
 
 
 @pytest.mark.parametrize("case", [CASES["both"], CASES["branches of two transformers"]], ids=["both", "branches"])

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -23,9 +24,8 @@ from heldout.data.checks import call_text
 from heldout.data.declared import from_json
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.dropping import drop_rule_of
-from heldout.errors import HeldoutError, InputError
+from heldout.errors import HeldoutError, InputError, StoreError
 from heldout.estimates.methods import label_of, method_named
-from heldout.estimates.of_search import Estimation
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout.execution.fit import Scoring
@@ -176,13 +176,18 @@ def note_of(search: Search, *, adaptive: bool = False) -> SearchNote:
 
 
 def search_of(
-    note: SearchNote, configurations: Sequence[StoredConfiguration], entropy: int
+    note: SearchNote, configurations: Sequence[StoredConfiguration], entropy: int, path: Path
 ) -> tuple[Search, SearchText]:
-    """The search of a note, without columns and estimators: for its estimate, not for its fits.
+    """The search of a note in a run file, without columns and estimators: for its estimate, not for its fits.
 
-    Raises ValueError when the note is damaged.
+    Raises ValueError when the note is damaged, and StoreError when it lacks an object of the user.
     """
     text: SearchText = from_json(SearchText, note.text)
+    if text.unnoted:
+        raise StoreError(
+            f"the search in {path} has no estimate from its run file: {' and '.join(text.unnoted)} is an object of "
+            "your own, which the file does not hold; fit the search to its end."
+        )
     arrays = note.arrays
     values: NDArray[Any] = arrays["target"]
     if text.kind is TaskKind.SURVIVAL:
@@ -194,25 +199,17 @@ def search_of(
     task = Task(None, truth, arrays.get("groups"), arrays.get("weights"))
     folds = Folds(_splits(text.splits, arrays, task.n_rows), task.n_rows, text.exchangeable, text.grouped)
     metric = _metric_for(truth)
-    noted = {
-        name: None if each is None or f"the metric of the scorer '{name}'" in text.unnoted else metric(each)
-        for name, each in text.metrics.items()
-    }
-    estimation = Estimation(
-        method=None if text.method is None else method_named(text.method),
-        selection=text.selection,
-        aggregate=cast("Aggregate", text.aggregate),
-        n_bootstraps=text.n_bootstraps,
-        confidence_level=text.confidence_level,
-        alternative=cast("Alternative", text.alternative),
-        block_length=text.block_length,
-    )
+    noted = {name: None if each is None else metric(each) for name, each in text.metrics.items()}
     weights = dict.fromkeys(text.unweighted)
     scoring = Scoring(_no_scorer, noted, text.refit_metric, more_times=text.more_times, weights=weights)
     search = Search(
-        task, Configurations(tuple(configurations)), folds, scoring, estimation, drop_rule_of(text.drop),
-        refit=False, share=False, entropy=entropy, stop_when_width=text.stop_when_width,
-        weights_reached=text.weights_reached, training_size_correction=text.training_size_correction,
+        task, Configurations(tuple(configurations)), folds, scoring, entropy=entropy,
+        method=None if text.method is None else method_named(text.method), selection=text.selection,
+        aggregate=cast("Aggregate", text.aggregate), n_bootstraps=text.n_bootstraps,
+        confidence_level=text.confidence_level, alternative=cast("Alternative", text.alternative),
+        block_length=text.block_length, drop=text.drop, refit=False, share=False,
+        stop_when_width=text.stop_when_width, weights_reached=text.weights_reached,
+        training_size_correction=text.training_size_correction,
     )  # fmt: skip
     return search, text
 

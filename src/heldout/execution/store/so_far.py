@@ -97,8 +97,8 @@ def search_so_far(path: Path) -> SearchSoFar:
                 "estimate needs all of them; continue it to its end."
             )
         members = _configurations(connection, run.number)
-        search, text = search_of(note, members, int(run.entropy, 16))
-        _check_estimable(path, search, text)
+        search, text = search_of(note, members, int(run.entropy, 16), path)
+        _check_estimable(path, search)
         # Numbers in the file are those of insertion; positions are those of the search, in which everything below
         # counts.
         positions = {number: position for position, number in enumerate(_numbers(connection, run.number))}
@@ -174,13 +174,8 @@ def _configurations(connection: sqlite3.Connection, run: int) -> list[StoredConf
     ]
 
 
-def _check_estimable(path: Path, search: Search, text: SearchText) -> None:
+def _check_estimable(path: Path, search: Search) -> None:
     """Refuse a search whose estimate needs more than its cells and its note."""
-    if text.unnoted:
-        raise StoreError(
-            f"the search in {path} has no estimate from its run file: {' and '.join(text.unnoted)} is an object of "
-            "your own, which the file does not hold; fit the search to its end."
-        )
     method = search.estimation.method
     if method is not None and method_of(method).needs_halves:
         raise StoreError(

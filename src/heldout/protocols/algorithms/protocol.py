@@ -209,7 +209,7 @@ def compare_algorithms(
     )  # fmt: skip
     check_interval_settings(n_bootstraps, confidence_level, alternative)
     search = arguments.search_on(X, y, groups, sample_weight)
-    search = replace(search, estimation=replace(search.estimation, method=method))
+    search = replace(search, method=method)
     return algorithms_of_search(search, settings, arguments.running())
 
 
@@ -315,7 +315,7 @@ def algorithms_of_search(search: Search, settings: AlgorithmSettings, running: R
     # The score that the user asked for may be missing for all; then the next of the three decides.
     by, place = next(((by, best[by]) for by in (settings.deploy, *DEPLOY) if best[by] is not None), ("flat", None))
     # The scorer below makes the estimate of the deployed configuration, so none is made here.
-    whole = replace(search, estimation=replace(search.estimation, method=None))
+    whole = replace(search, method=None)
     winner = None if place is None else _flat_winner(search, found, columns[names[place]])
     decided = chosen_in(
         whole, found, choose=None if winner is None else (lambda results, configurations: winner), warned=warned
