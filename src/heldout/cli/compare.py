@@ -19,7 +19,7 @@ from heldout.cli.options import (
 )
 from heldout.cli.result import run_document
 from heldout.cli.runs import resumable, run_context, run_session
-from heldout.cli.tune_job import TuneJob, job_of, search_of
+from heldout.cli.tune_job import job_of
 from heldout.cli.tune_options import (
     CONCLUDED,
     DATA,
@@ -116,14 +116,13 @@ def command(ctx: click.Context, /, **values: Any) -> None:
         _check(options)
         folder = folder_for(options.out, options.resume, console)
         job = job_of(options, console)
-        search = search_of(options, job)
-        with resumable(folder, _bytes_planned(options, job, search, console), typed, options.resume):
+        with resumable(folder, _bytes_planned(options, job.search, console), typed, options.resume):
             with run_session(options, folder, console) as running:
                 from heldout.cli.table import with_columns
                 from heldout.protocols.algorithms.protocol import algorithms_of_search
                 from heldout.report import facts
 
-                comparison = algorithms_of_search(search, options.settings, running)
+                comparison = algorithms_of_search(job.search, options.settings, running)
             comparison = replace(
                 comparison,
                 overall=with_columns(comparison.overall, job.found),
@@ -155,18 +154,18 @@ def _check(options: CompareOptions) -> None:
     check_options(options)
 
 
-def _bytes_planned(options: CompareOptions, job: TuneJob, search: Search, console: Console) -> int:
+def _bytes_planned(options: CompareOptions, search: Search, console: Console) -> int:
     """Bytes of the held-out predictions on the disk; prints how many fits there will be."""
     from heldout._text import counted
     from heldout.protocols.algorithms.protocol import plan_of
 
     _, plan = plan_of(search, options.settings.inner)
-    n_configurations = len(job.configurations)
-    fits = n_configurations * job.folds.n_splits + plan.n_fits(n_configurations) + 1
+    task, n_configurations = search.task, len(search.configurations)
+    fits = n_configurations * search.folds.n_splits + plan.n_fits(n_configurations) + 1
     most = "" if search.drop is None else "at most "
     console.say(f"Nested scores need the folds inside each fold too: {most}{counted(fits, 'fit')} in all.")
     tested = sum(
         len(race.entrants(n_configurations)) * len(split.test) for race in plan.races for split in race.splits
     )
-    cells = job.task.n_rows * job.folds.n_repeats * n_configurations + tested
-    return 8 * cells * (max(job.task.truth.n_classes, 1) + 1)
+    cells = task.n_rows * search.folds.n_repeats * n_configurations + tested
+    return 8 * cells * (max(task.truth.n_classes, 1) + 1)

@@ -9,7 +9,6 @@ from heldout._text import counted, number_text
 
 if TYPE_CHECKING:
     from heldout.cli.console import Row
-    from heldout.cli.tune_job import TuneJob
     from heldout.estimates.types import Estimate
     from heldout.readers.table_task import TableTask
     from heldout.result import Evaluation
@@ -86,13 +85,13 @@ def estimate_document(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def search_document(
-    evaluation: Evaluation, files: dict[str, str], job: TuneJob, *, seconds: float
+    evaluation: Evaluation, files: dict[str, str], found: TableTask, *, seconds: float
 ) -> dict[str, Any]:
     """The fields of the estimate and of the run."""
     from heldout._record import json_safe
 
     winner = evaluation.configurations[evaluation.winner]
-    of_run = run_document(job.found, files, seconds)
+    of_run = run_document(found, files, seconds)
     document: dict[str, Any] = json_safe(
         {
             **estimate_document(evaluation),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from heldout.cli.console import Console
 
@@ -14,25 +14,11 @@ if TYPE_CHECKING:
     from heldout.readers.tables import Table
 
 
-def read_task(
-    data: str,
-    target: str,
-    console: Console,
-    *,
-    event: str | None = None,
-    event_value: str | None = None,
-    kind: str | None = None,
-    groups: str | None = None,
-    weight: str | None = None,
-    positive: str | None = None,
-    keep: Sequence[str] = (),
-    predictors: Sequence[str] = (),
-    copies: str | None = None,
-) -> tuple[TableTask, str]:
+def read_task(options: Any, console: Console) -> tuple[TableTask, str]:
     """The task of a table and the name of the table; prints what was read and decided.
 
-    ``data`` is a file or an example. Where there are ``predictors``, they are the only columns to predict from,
-    however they look. With ``copies`` equal rows are one group. The rest is as for ``task_from_table``.
+    ``options``: of a command on a table. Where they name predictors, these are the only columns to predict from,
+    however they look.
     """
     from heldout._text import counted
     from heldout.data.equal_rows import linked, row_numbers
@@ -41,26 +27,20 @@ def read_task(
     from heldout.readers.table_task import task_from_table
     from heldout.readers.tables import read_table
 
-    table = read_table(data)
+    table, target, keep = read_table(options.data), options.target, options.keep
+    predictors, weight = getattr(options, "predictor", ()), getattr(options, "weight", None)
     if predictors:
-        uses = [(target, "the target"), (event, "the event"), (groups, "the groups"), (weight, "the weights")]
+        of_event, of_groups = (options.event, "the event"), (options.groups, "the groups")
+        uses = [(target, "the target"), of_event, of_groups, (weight, "the weights")]
         table = _of_columns(table, predictors, {name: use for name, use in uses if name is not None})
-        keep = [*keep, *columns_in_doubt(table.frame[list(dict.fromkeys(predictors))])]
+        keep = (*keep, *columns_in_doubt(table.frame[list(dict.fromkeys(predictors))]))
     found = task_from_table(
-        table,
-        target,
-        event=event,
-        event_value=event_value,
-        kind=kind,
-        groups=groups,
-        weight=weight,
-        positive=positive,
-        keep=keep,
-    )
-    if copies is not None:
-        found = replace(
-            found, task=replace(found.task, groups=linked(row_numbers(found.task.X), found.task.groups))
-        )
+        table, target, event=options.event, event_value=options.event_value, kind=options.task,
+        groups=options.groups, weight=weight, positive=options.positive, keep=keep,
+    )  # fmt: skip
+    if options.copies is not None:
+        groups = linked(row_numbers(found.task.X), found.task.groups)
+        found = replace(found, task=replace(found.task, groups=groups))
     task = found.task
     console.say(
         f"{table.name}: {counted(task.n_rows, 'row')}, {counted(task.X.shape[1], 'column')} to predict from."

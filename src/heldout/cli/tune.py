@@ -12,7 +12,7 @@ from heldout.cli.files import folder_for, save_model, write_predictions, write_r
 from heldout.cli.options import RUNNING, SectionedCommand, command_line, options_by_argument, parameters
 from heldout.cli.result import estimate_document, search_document, search_rows
 from heldout.cli.runs import resumable, run_context, run_session
-from heldout.cli.tune_job import TuneJob, job_of, run_protocol, search_of, times_predicted
+from heldout.cli.tune_job import TuneJob, job_of, run_protocol, times_predicted
 from heldout.cli.tune_options import (
     CONCLUDED,
     DATA,
@@ -26,8 +26,6 @@ from heldout.cli.tune_options import (
 
 if TYPE_CHECKING:
     from heldout.cli.files import OutputFolder
-    from heldout.execution.run import RunSettings
-    from heldout.execution.search import Search
     from heldout.result import Evaluation
 
 
@@ -54,7 +52,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
         check_options(options)
         folder = folder_for(options.out, options.resume, console)
         job = job_of(options, console)
-        n_bytes = times_predicted(options, job, console) * _bytes_of(job)
+        n_bytes = times_predicted(options, job.search, console) * _bytes_of(job)
         with resumable(folder, n_bytes, typed, options.resume):
             evaluation, n_resumed = _evaluate(options, job, folder, console)
             files = _write_files(evaluation, job, options.selection, folder, typed, console)
@@ -62,20 +60,25 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     console.table(search_rows(evaluation, files, n_resumed, seconds=seconds))
     if evaluation.estimate is not None:
         console.show(evaluation.estimate.tables()[1:])
-    console.document({**search_document(evaluation, files, job, seconds=seconds), "n_fits_resumed": n_resumed})
+    console.document(
+        {**search_document(evaluation, files, job.found, seconds=seconds), "n_fits_resumed": n_resumed}
+    )
     console.check_all_was_printed(f"the files are in {folder.path}")
 
 
 def _bytes_of(job: TuneJob) -> int:
     """Held-out predictions on the disk: in the run file, and once more in predictions.parquet."""
-    outputs = max(job.task.truth.n_classes, 1)
-    cells = job.task.n_rows * job.n_planned * job.folds.n_repeats
+    task = job.search.task
+    outputs = max(task.truth.n_classes, 1)
+    cells = task.n_rows * job.n_planned * job.search.folds.n_repeats
     return 8 * cells * (2 * outputs + 2)
 
 
 def _evaluate(options: TuneOptions, job: TuneJob, folder: OutputFolder, console: Console) -> tuple[Evaluation, int]:
     """The search, and how many of its fits an earlier run had done."""
     from heldout.cli.table import with_columns
+    from heldout.cli.tune_space import evaluate_trials
+    from heldout.evaluate import evaluate
     from heldout.execution.events import ConfigurationsAdded, Event, SearchStarted
 
     resumed: list[int] = []
@@ -86,27 +89,18 @@ def _evaluate(options: TuneOptions, job: TuneJob, folder: OutputFolder, console:
         elif isinstance(event, ConfigurationsAdded):
             resumed.extend(event.resumed.values())
 
-    search = search_of(options, job)
     with run_session(options, folder, console, count) as running:
-        evaluation = _evaluation(options, job, search, folder, running)
+        if is_protocol(options):
+            evaluation = run_protocol(options, job.search, running)
+        elif job.space.search == OPTUNA:
+            evaluation = evaluate_trials(job.space, options, job.search, folder, running, job.n_planned)
+        else:
+            evaluation = evaluate(job.search, running)
     evaluation = evaluation.with_provenance(
         configurations_from=job.space.search or "list", columns=job.found.columns
     )
     estimates = {name: with_columns(estimate, job.found) for name, estimate in evaluation.estimates.items()}
     return replace(evaluation, estimates=estimates), sum(resumed)
-
-
-def _evaluation(
-    options: TuneOptions, job: TuneJob, search: Search, folder: OutputFolder, running: RunSettings
-) -> Evaluation:
-    from heldout.cli.tune_space import evaluate_trials
-    from heldout.evaluate import evaluate
-
-    if is_protocol(options):
-        return run_protocol(options, search, running)
-    if job.space.search != OPTUNA:
-        return evaluate(search, running)
-    return evaluate_trials(job.space, options, search, folder, running, job.n_planned)
 
 
 def _write_files(
@@ -117,15 +111,10 @@ def _write_files(
     from heldout.report.importance import unfit_for_importance
 
     files = {"run": folder.run_file, **save_model(evaluation.model, folder, console)}
-    metric = job.scoring.metrics[job.scoring.refit_metric]
+    metric = job.search.scoring.metrics[job.search.scoring.refit_metric]
     if metric is not None:
-        files["predictions"] = write_predictions(
-            evaluation,
-            metric,
-            job.found.target,
-            folder,
-            event=job.found.event,
-        )
+        found = job.found
+        files["predictions"] = write_predictions(evaluation, metric, found.target, folder, event=found.event)
     if evaluation.estimate is not None:
         files["estimate"] = folder.write_json("estimate.json", estimate_document(evaluation))
     if evaluation.fold_models is not None and (reason := unfit_for_importance(evaluation)):

@@ -17,14 +17,13 @@ if TYPE_CHECKING:
     from heldout.data.task import Task
     from heldout.estimates.question import AnyAggregate
     from heldout.estimates.types import Alternative
-    from heldout.execution.fit import Routing, Scoring
+    from heldout.execution.fit import Scoring
     from heldout.execution.fold_models import DeployedModel
     from heldout.execution.run import RunSettings
     from heldout.execution.search import Search
     from heldout.execution.sharing.groups import Share
     from heldout.folds.splits import Folds
     from heldout.protocols.nested.estimate import NestedEstimate
-    from heldout.protocols.nested.plan import NestedFolds
     from heldout.protocols.search_bootstrap.estimate import SearchBootstrapEstimate
     from heldout.readers.table_task import TableTask
     from heldout.result import Evaluation
@@ -35,43 +34,29 @@ class TuneJob:
     """Everything that is decided before the first fit."""
 
     found: TableTask
-    task: Task
-    scoring: Scoring
-    folds: Folds
-    configurations: Configurations
     source: str
-    routed: Routing
     space: Space
     n_planned: int
     """How many configurations there will be, at most."""
-    aggregate: AnyAggregate = _defaults.AGGREGATE
+    search: Search
 
 
 def job_of(options: TuneOptions, console: Console) -> TuneJob:
     """Read the table, decide what to fit, and print both."""
     from heldout.cli.python_file import OwnSpace
     from heldout.cli.table import read_task
+    from heldout.cli.tune_options import method_of_options
     from heldout.cli.tune_space import chosen, configurations_of, n_planned, routing_of, scoring_of, space_of
     from heldout.dropping import planned_folds, strategy_of
+    from heldout.execution.search import Search
+    from heldout.folds.splits import make_folds
     from heldout.metrics.base import Response
     from heldout.readers.table_task import DEFAULT_METRICS, check_folds_fit
 
     own = None if options.space is None else OwnSpace.of(options.space)
     if own is not None and not own.needs_data:
         chosen(own.space(None, None), options)  # a misspelt --models is refused before the table is read
-    found, source = read_task(
-        options.data,
-        options.target,
-        console,
-        event=options.event,
-        event_value=options.event_value,
-        kind=options.task,
-        groups=options.groups,
-        copies=options.copies,
-        weight=options.weight,
-        positive=options.positive,
-        keep=options.keep,
-    )
+    found, source = read_task(options, console)
     task = found.task
     metrics = options.metrics or (DEFAULT_METRICS[task.truth.kind],)
     keep = (Response.LABELS, Response.PROBABILITIES) if task.truth.kind.is_classification else ()
@@ -80,7 +65,10 @@ def job_of(options: TuneOptions, console: Console) -> TuneJob:
     strategy = strategy_of(options.drop)
     if strategy is None:
         check_folds_fit(found, options.fold_plan.most_folds() or 2)
-    folds = _folds(task, options) if strategy is None else planned_folds(strategy, task, options.seed)
+        # Shuffled, because the rows of a file are seldom in random order.
+        folds = make_folds(task, options.fold_plan, repeats=options.repeats, entropy=options.seed)
+    else:
+        folds = planned_folds(strategy, task, options.seed)
     space = space_of(options, own, task, scoring.metrics, console)
     configurations = _imputing(configurations_of(space, options), options, task, console)
     number = n_planned(space, options, configurations)
@@ -88,11 +76,25 @@ def job_of(options: TuneOptions, console: Console) -> TuneJob:
     why_pooled = "" if options.aggregate else _why_pooled(options, task, scoring, folds)
     if why_pooled:
         console.note(f"{why_pooled}: all held-out rows are scored together, in choosing too (aggregate: pooled).")
-    aggregate = options.aggregate or ("pooled" if why_pooled else "auto")
-    return TuneJob(
-        found, task, scoring, folds, configurations, source, routing_of(space, task), space, number,
-        cast("AnyAggregate", aggregate),
+    search = Search(
+        task, configurations, folds, scoring, routing_of(space, task), options.seed, seed_estimators=True,
+        method=method_of_options(options),
+        selection=options.selection,
+        aggregate=cast("AnyAggregate", options.aggregate or ("pooled" if why_pooled else _defaults.AGGREGATE)),
+        n_bootstraps=options.bootstraps,
+        confidence_level=options.confidence_level,
+        alternative=cast("Alternative", options.alternative),
+        block_length=options.block_length,
+        drop=options.drop,
+        stop_when_width=options.stop_when_width,
+        training_size_correction=options.training_size_correction,
+        share=False if options.share == "no" else cast("Share", options.share),
+        deploy=cast("DeployedModel", options.deploy),
+        imputation=options.imputations or None,
+        keep_models="winner" if options.importance else "none",
+        return_train_score=options.return_train_score,
     )  # fmt: skip
+    return TuneJob(found, source, space, number, search)
 
 
 def _imputing(configurations: Configurations, options: TuneOptions, task: Task, console: Console) -> Configurations:
@@ -115,13 +117,6 @@ def _metric_sentence(metrics: Sequence[str], is_chosen: bool) -> str:
     if len(metrics) > 1:
         return f"Metrics: {', '.join(metrics)}; {metrics[0]} chooses the winner, and each has its estimate."
     return f"Metric: {metrics[0]}." + ("" if is_chosen else " To choose another: --metric NAME.")
-
-
-def _folds(task: Task, options: TuneOptions) -> Folds:
-    """Shuffled folds, because the rows of a file are seldom in random order; stratified, with whole groups."""
-    from heldout.folds.splits import make_folds
-
-    return make_folds(task, options.fold_plan, repeats=options.repeats, entropy=options.seed)
 
 
 def _why_pooled(options: TuneOptions, task: Task, scoring: Scoring, folds: Folds) -> str:
@@ -171,56 +166,24 @@ def _fits_beside(options: TuneOptions, folds: Folds, number: int, space: Space) 
     return f" and {cross_fitting.n_fits(folds, number):,} more for the corrected estimate"
 
 
-def search_of(options: TuneOptions, job: TuneJob) -> Search:
-    from heldout.cli.tune_options import method_of_options
-    from heldout.execution.search import Search
-
-    return Search(
-        job.task,
-        job.configurations,
-        job.folds,
-        job.scoring,
-        job.routed,
-        options.seed,
-        seed_estimators=True,
-        method=method_of_options(options),
-        selection=options.selection,
-        aggregate=job.aggregate,
-        n_bootstraps=options.bootstraps,
-        confidence_level=options.confidence_level,
-        alternative=cast("Alternative", options.alternative),
-        block_length=options.block_length,
-        drop=options.drop,
-        stop_when_width=options.stop_when_width,
-        training_size_correction=options.training_size_correction,
-        share=False if options.share == "no" else cast("Share", options.share),
-        deploy=cast("DeployedModel", options.deploy),
-        imputation=options.imputations or None,
-        keep_models="winner" if options.importance else "none",
-        return_train_score=options.return_train_score,
-    )
-
-
-def _nested_folds(options: TuneOptions, job: TuneJob) -> NestedFolds:
-    from heldout.protocols.nested.intervals import BATES
-    from heldout.protocols.nested.plan import nested_folds
-
-    settings = nested_settings(options)
-    pairs = settings.interval == BATES
-    selects = len(job.configurations) > 1
-    return nested_folds(job.task, job.folds, settings.inner, pairs=pairs, selects=selects, entropy=options.seed)
-
-
-def times_predicted(options: TuneOptions, job: TuneJob, console: Console) -> int:
+def times_predicted(options: TuneOptions, search: Search, console: Console) -> int:
     """How many times as many predictions as a single search the method makes; prints the number of fits."""
     if not is_protocol(options):
         return 1
     from heldout._text import counted
 
+    n_configurations = len(search.configurations)
     if options.method in BOOTSTRAP:
-        return _times_bootstrapped(options, job, console)
-    nested = _nested_folds(options, job)
-    fits = nested.n_fits(len(job.configurations))
+        return _times_bootstrapped(options, n_configurations, search.folds.n_splits, console)
+    from heldout.protocols.nested.intervals import BATES
+    from heldout.protocols.nested.plan import nested_folds
+
+    settings, selects = nested_settings(options), n_configurations > 1
+    pairs = settings.interval == BATES
+    nested = nested_folds(
+        search.task, search.folds, settings.inner, pairs=pairs, selects=selects, entropy=options.seed
+    )
+    fits = nested.n_fits(n_configurations)
     if nested.is_one_split:
         console.say(
             f"Hold-out: the winner of a search on the other rows is tested once, {counted(fits, 'fit')} in all."
@@ -237,10 +200,14 @@ def times_predicted(options: TuneOptions, job: TuneJob, console: Console) -> int
 def run_protocol(options: TuneOptions, search: Search, running: RunSettings) -> Evaluation:
     """The search on all rows, with the estimate of the protocol and the fits of both."""
     from heldout.protocols.nested.protocol import nested_of_search
+    from heldout.protocols.search_bootstrap.schemes import BootstrapPlan
 
     estimate: NestedEstimate | SearchBootstrapEstimate
     if options.method in BOOTSTRAP:
-        estimate = _bootstrapped(options, search, running)
+        classifier = search.task.truth.kind.is_classification
+        settings = search.estimation.settings(search.entropy, options.n_jobs)
+        plan = BootstrapPlan(search, settings, options.fold_plan, options.repeats, classifier)
+        estimate = plan.run_models(running) if options.scheme == "models" else plan.run_cvt(running)
     else:
         estimate = nested_of_search(search, nested_settings(options), running)
     evaluation = estimate.evaluation
@@ -253,11 +220,11 @@ def run_protocol(options: TuneOptions, search: Search, running: RunSettings) -> 
     )
 
 
-def _times_bootstrapped(options: TuneOptions, job: TuneJob, console: Console) -> int:
+def _times_bootstrapped(options: TuneOptions, n_configurations: int, n_splits: int, console: Console) -> int:
     """The same, of a bootstrap."""
     from heldout._text import counted
 
-    n_configurations, n_splits, times = len(job.configurations), job.folds.n_splits, options.bootstraps
+    times = options.bootstraps
     if options.scheme == "models":
         fits = times * n_configurations + 1
         console.say(
@@ -271,20 +238,3 @@ def _times_bootstrapped(options: TuneOptions, job: TuneJob, console: Console) ->
         "in all."
     )
     return 1 + times
-
-
-def _bootstrapped(options: TuneOptions, search: Search, running: RunSettings) -> SearchBootstrapEstimate:
-    from heldout.data.checks import effective_threads
-    from heldout.estimates.question import Settings
-    from heldout.protocols.search_bootstrap.schemes import BootstrapPlan
-
-    settings = Settings(
-        options.bootstraps,
-        options.confidence_level,
-        cast("Alternative", options.alternative),
-        search.entropy,
-        effective_threads(options.n_jobs),
-    )
-    classifier = search.task.truth.kind.is_classification
-    plan = BootstrapPlan(search, settings, options.fold_plan, options.repeats, classifier)
-    return plan.run_models(running) if options.scheme == "models" else plan.run_cvt(running)

@@ -16,21 +16,17 @@ from heldout.cli.python_file import OwnSpace, Space, has_distributions
 from heldout.cli.tune_options import GRID, OPTUNA, RANDOM, TuneOptions, check_named, feedback_of, is_protocol
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
-from heldout.execution.fit import Scoring, make_scoring
+from heldout.execution.fit import Routing, Scoring, make_scoring
 from heldout.metrics import check_fits, metric_named, scorer
 from heldout.metrics.base import Failing, Metric, Response, quiet_if_foreign
 from heldout.metrics.from_scorer import scorer_of_class
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from heldout.cli.files import OutputFolder
     from heldout.configurations import Configurations
     from heldout.data.task import Task
-    from heldout.execution.fit import Routing
     from heldout.execution.run import RunSettings
     from heldout.execution.search import Search
-    from heldout.metrics.base import Metric
     from heldout.result import Evaluation
 
 
@@ -138,7 +134,6 @@ def n_planned(space: Space, options: TuneOptions, configurations: Configurations
 def configurations_of(space: Space, options: TuneOptions) -> Configurations:
     """Every configuration of the grid, or those that are drawn; none where they are proposed later."""
     from heldout.arguments.sampling import sample_configurations
-    from heldout.cli.options import about_option
     from heldout.configurations import Configurations, make_configurations
 
     if space.search == OPTUNA:
@@ -153,8 +148,6 @@ def configurations_of(space: Space, options: TuneOptions) -> Configurations:
 
 def routing_of(space: Space, task: Task) -> Routing:
     """Where the weights of the rows go: to every fit and to the scorers."""
-    from heldout.execution.fit import Routing
-
     if task.sample_weight is None:
         return Routing()
     score = {"sample_weight": task.sample_weight}
@@ -168,7 +161,6 @@ def evaluate_trials(
     space: Space, options: TuneOptions, search: Search, folder: OutputFolder, running: RunSettings, n_trials: int
 ) -> Evaluation:
     """The search of what Optuna proposes; then notes of trials that proposed nothing."""
-    from heldout.cli.options import about_option
     from heldout.execution.store.sqlite import SQLiteStore
     from heldout.search.optuna.evaluate import StudySettings, evaluate_study
     from heldout.search.optuna.space import space_of as space_of_trials
@@ -189,7 +181,6 @@ def _any_model(task: Task) -> Any:
     """A model of the kind that a function of a trial must return."""
     from sklearn.dummy import DummyClassifier, DummyRegressor
 
-    from heldout.data.task import TaskKind
     from heldout.spaces import CoxRegression
 
     if task.truth.kind is TaskKind.SURVIVAL:
@@ -199,8 +190,6 @@ def _any_model(task: Task) -> Any:
 
 def _check_options(space: Space, options: TuneOptions) -> None:
     """Refuse options of another kind of search."""
-    from heldout.errors import InputError
-
     for one in option_fields(options):
         kind = one.metadata.get("search", space.search)
         if getattr(options, one.name) != one.default and space.search != kind:
@@ -223,8 +212,6 @@ def _check_options(space: Space, options: TuneOptions) -> None:
 
 def chosen(space: Space, options: TuneOptions) -> Space:
     """The models that --models names."""
-    from heldout.errors import InputError
-
     if options.models is None:
         return space
     if not isinstance(space.estimator, list):
@@ -240,8 +227,6 @@ def chosen(space: Space, options: TuneOptions) -> Space:
 def _check_kind(space: Space, options: TuneOptions, task: Task) -> None:
     """Refuse own models that learn another kind of target."""
     from sklearn.base import is_classifier, is_regressor
-
-    from heldout.errors import InputError
 
     first = space.estimator[0][1] if isinstance(space.estimator, list) else space.estimator
     kind = task.truth.kind
@@ -260,8 +245,6 @@ def _able(
     space: Space, options: TuneOptions, task: Task, metrics: Mapping[str, Metric | None], console: Console
 ) -> Space:
     """Without the models that give no probabilities where a metric needs them, or take no weights."""
-    from heldout.errors import InputError
-
     several = isinstance(space.estimator, list)
     entries = space.estimator if several else [(space.names[0], space.estimator, space.values)]
     able, unable, needing = without_the_unable(entries, metrics)
@@ -286,8 +269,6 @@ def _origin(options: TuneOptions) -> str:
 
 
 def _refuse_distributions(space: Space) -> None:
-    from heldout.errors import InputError
-
     parts = space.estimator if isinstance(space.estimator, list) else [("", None, space.values)]
     for name, _, values in parts:
         parameter = has_distributions(values)

@@ -237,11 +237,7 @@ def job_of(options: ValidateOptions, console: Console) -> ValidateJob:
     from heldout.imputation.tables import holes_of
     from heldout.protocols.validation.arguments import ValidationArguments
 
-    found, source = read_task(
-        options.data, options.target, console, event=options.event, event_value=options.event_value,
-        kind=options.task, groups=options.groups, positive=options.positive, keep=options.keep,
-        predictors=options.predictor, copies=options.copies,
-    )  # fmt: skip
+    found, source = read_task(options, console)
     task = found.task
     n_lacking = int(holes_of(task.X).any(axis=1).sum())
     if n_lacking and not options.imputations:

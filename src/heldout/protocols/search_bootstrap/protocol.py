@@ -10,10 +10,10 @@ from sklearn.base import is_classifier
 from heldout import _defaults
 from heldout.arguments.search import SearchArguments
 from heldout.configurations import checked_entries
-from heldout.data.checks import SCHEMES, check_choice, check_interval_settings, effective_threads
+from heldout.data.checks import SCHEMES, check_choice, check_interval_settings
 from heldout.dropping import strategy_of
 from heldout.errors import InputError
-from heldout.estimates.question import AnyAggregate, Settings
+from heldout.estimates.question import AnyAggregate
 from heldout.estimates.types import Alternative
 from heldout.execution.sharing.groups import Share
 from heldout.folds.splits import listed_splits
@@ -145,13 +145,7 @@ share, verbose
         _check_models(cv, drop)
         arguments = replace(arguments, cv=2, repeats=1, drop=None)  # other splits replace these
     search, running = arguments.search_on(X, y, groups, sample_weight), arguments.running()
-    settings = Settings(
-        n_bootstraps,
-        arguments.confidence_level,
-        arguments.alternative,
-        search.entropy,
-        effective_threads(arguments.n_jobs),
-    )
+    settings = replace(search.estimation, n_bootstraps=n_bootstraps).settings(search.entropy, arguments.n_jobs)
     plan = BootstrapPlan(search, settings, arguments.cv, arguments.repeats, _classifies(arguments.estimator))
     return plan.run_cvt(running) if scheme == "cvt" else plan.run_models(running)
 
