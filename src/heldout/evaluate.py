@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from heldout.data.checks import call_text
-from heldout.estimates.candidates import adaptive_sentence
+from heldout.estimates.data_flags import flag_of_adaptive
 from heldout.estimates.methods import method_of
 from heldout.estimates.types import Estimate
 from heldout.execution.adaptive import Proposals, proposed_results
@@ -151,8 +151,7 @@ def evaluate_adaptive(
     flags = {}
     if obstacle is not None:
         n_candidates = len(search.configurations) - len(found.predictions.out)
-        sentence = adaptive_sentence(n_candidates, search.task.n_rows, obstacle.sentence)
-        flags = {Flag.ADAPTIVE_SEARCH: sentence}
+        flags = flag_of_adaptive(n_candidates, search.task.n_rows, obstacle.sentence)
     searched = time.perf_counter() - started
     return evaluation_of(search, running, found, searched, chosen, flags=flags, warned=warned, cross_fit=fit)
 

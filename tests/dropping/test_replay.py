@@ -125,7 +125,7 @@ def test_closed_forms_are_near_a_double_bootstrap(metric, repeats, split):
     rule = Bootstrap(min_predictions=1, replay=True)
     splits = tuple((repeat, fold) for repeat in range(repeats) for fold in range(5))
     _, _, evidence = raced(metric, rule=rule, splits=splits, repeats=repeats)
-    course = evidence.matrix.replay.race.course
+    course = evidence.replay.race.course
     counts = some_counts(80, lanes=25)
     standings, alive = course.start(counts), np.ones((25, 12), dtype=bool)
     for number in range(split + 1):
@@ -179,7 +179,7 @@ def slow_race(y, scores, folds, counts, course, threshold):
 def test_rank_metrics_are_raced_as_a_loop_would():
     y, scores, folds = table("roc_auc")
     _, _, evidence = raced("roc_auc")
-    race = evidence.matrix.replay.race
+    race = evidence.replay.race
     course = CountedCourse(race.course.predicted_rows, 30, race.course.entropy)
     small = SimulatedRace(course, race.judged, race.left_after, 5, 0.9)
     counts = some_counts(80, lanes=3)
@@ -199,7 +199,7 @@ def test_neither_blocks_nor_threads_change_anything(metric):
     _, together, _ = raced(metric, n_jobs=2)
     np.testing.assert_array_equal(alone.distribution, together.distribution)
     counts = some_counts(80, lanes=70)
-    race = evidence.matrix.replay.race
+    race = evidence.replay.race
     pieces = [race.run(counts[first : first + 9]) for first in range(0, 70, 9)]
     np.testing.assert_array_equal(race.run(counts), np.concatenate(pieces))
 
@@ -213,7 +213,7 @@ def test_who_left_the_search_is_forced_out_where_it_left(rule):
     evidence = asked.evidence(BBC)
     history = DroppingHistory(Bootstrap(min_predictions=1, threshold=0.8, replay=True), FIVE, left)
     again = with_dropping_replayed(evidence, asked.truth, asked.predictions, asked.question, history)
-    met = again.matrix.replay.race.run(some_counts(80))
+    met = again.replay.race.run(some_counts(80))
     stays = np.ones(12, dtype=bool)
     for configuration, after in left.items():
         assert (met[:, configuration] <= after).all()

@@ -31,14 +31,12 @@ def test_how_rows_move_a_mean_is_their_losses_but_for_shift_and_scale():
     evidence = read_inputs(Y, PREDICTIONS, metric="mean_absolute_error").evidence(method_of("bbc"))
     losses = np.abs(NOISE[:, evidence.winner])
 
-    assert row_effects(evidence, evidence.matrix.scores) == pytest.approx(
-        (losses - losses.mean()) / (N - 1), abs=1e-14
-    )
+    assert row_effects(evidence, evidence.scores) == pytest.approx((losses - losses.mean()) / (N - 1), abs=1e-14)
 
 
 def test_how_rows_move_an_area():
     evidence = read_inputs(LABELS, SCORES, metric="roc_auc").evidence(method_of("bbc"))
-    effects = row_effects(evidence, evidence.matrix.scores)
+    effects = row_effects(evidence, evidence.scores)
     keep = np.arange(N) != 17
     winner = SCORES[:, evidence.winner]
     areas = [
@@ -114,9 +112,7 @@ def test_the_automatic_length_is_the_same_as_when_it_is_passed():
     evidence = read_inputs(Y, PREDICTIONS, metric="mean_absolute_error").evidence(method_of("bbc"))
 
     assert (
-        length
-        == np.ceil(ho.estimates.automatic_length(row_effects(evidence, evidence.matrix.scores), "stationary"))
-        > 1
+        length == np.ceil(ho.estimates.automatic_length(row_effects(evidence, evidence.scores), "stationary")) > 1
     )
     assert (passed.value, passed.interval) == (automatic.value, automatic.interval)
     assert {"politis1994", "politis2004", "patton2009"} <= set(automatic.provenance["sources"])

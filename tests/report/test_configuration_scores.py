@@ -49,8 +49,7 @@ def test_intervals_are_the_order_statistics_of_scores_on_the_drawn_rows(make_eva
     evaluation = replace(evaluation, estimation=replace(evaluation.estimation, aggregate="pooled"))
     found = configuration_scores(evaluation)
     evidence = evidence_of_search(evaluation)
-    assert evidence.matrix is not None
-    counts, _ = draws_of(evidence.matrix, evidence).block(0, 200)
+    counts, _ = draws_of(evidence).block(0, 200)
     right = evaluation.predictions.responses["labels"][:, 2, 0] == evaluation.task.truth.values  # type: ignore[index]
     drawn = np.sort(counts @ right / counts.sum(axis=1))
     assert found.scores[2] == pytest.approx(right.mean())

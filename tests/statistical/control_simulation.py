@@ -123,8 +123,7 @@ def _errors(kind: TaskKind, metric: Metric, aggregate: str, seed: int, n_bootstr
         return [np.nan, np.nan, np.nan, *alone]
     method = BBC()
     evidence = read_inputs(y, table, n_bootstraps=n_bootstraps, **asked).evidence(method)
-    assert evidence.matrix is not None
-    worth = np.nanmean(evidence.matrix.scores.observed())
+    worth = np.nanmean(evidence.scores.observed())
     best = method.estimate(evidence)
     published = best.value + (best.provenance["control_size"] or 0.0)
     return [*(sign * (value - worth) for value in (best.uncorrected, published, best.value)), *alone]

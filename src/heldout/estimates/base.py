@@ -129,11 +129,14 @@ class Method:
         """Why the method is not for this metric, known before anything is fitted; None where it is."""
         return None
 
-    def unfit(self, evidence: Evidence) -> str | None:
-        """Why the method is not for this metric, task or matrix, as half a sentence; None where it is."""
+    def unfit(self, evidence: Any) -> str | None:
+        """Why the method is not for this metric, task or matrix, as half a sentence; None where it is.
+
+        A method that reads predictions alone receives ``Candidates`` here and below, others ``Evidence``.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no unfit")
 
-    def estimate(self, evidence: Evidence) -> Estimate:
+    def estimate(self, evidence: Any) -> Estimate:
         """The estimate for the winner."""
         raise NotImplementedError(f"{type(self).__name__} has no estimate")
 
@@ -229,7 +232,7 @@ def conclude(
         flags=said,
         provenance={
             **_provenance_for(method, evidence),
-            **(what_was_chosen(evidence) if of_evidence else {}),
+            **(evidence.choice_provenance if of_evidence else {}),
             "sources": list(dict.fromkeys(cited)),
             **said_of_quantity(evidence, provenance or {}),
         },
@@ -296,19 +299,3 @@ def said_of_quantity(evidence: Evidence, provenance: Mapping[str, Any]) -> dict[
     if "quantity" not in provenance:
         return dict(provenance)
     return {**provenance, "quantity": quantity_given(provenance["quantity"], evidence.n_splits)}
-
-
-def what_was_chosen(evidence: Evidence) -> dict[str, Any]:
-    """The weights of an ensemble, or the threshold that was tuned, for provenance."""
-    if evidence.chosen is not None and evidence.chosen.weights is not None:
-        return {"weights": over_configurations(evidence, evidence.chosen.weights[0]).tolist()}
-    if evidence.thresholds is not None:
-        return {"threshold": float(evidence.thresholds[evidence.winner_column])}
-    return {}
-
-
-def over_configurations(evidence: Evidence, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Shares of the columns summed by configuration, 0 for those that failed."""
-    spread = np.zeros(len(evidence.names))
-    np.add.at(spread, evidence.candidates, shares)
-    return spread

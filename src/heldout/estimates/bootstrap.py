@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from heldout._streams import stream
 from heldout.data.task import labels_text
-from heldout.errors import InputError, reason_of
-from heldout.estimates.candidates import check_drawable
-from heldout.estimates.evidence import Evidence, Matrix, defined_mean
+from heldout.errors import InputError
+from heldout.estimates.candidates import undrawable
+from heldout.estimates.evidence import Candidates, Evidence
 from heldout.flags import Flag
 from heldout.metrics.aggregate import AggregateScore, PairSegment
 from heldout.metrics.base import Needs, quiet_if_foreign
@@ -48,22 +48,12 @@ class RowBlock(NamedTuple):
     """Which rows each left out, where that was to be kept."""
 
 
-def check_matrix_drawable(evidence: Evidence, matrix: Matrix) -> None:
-    """Refuse a matrix of whose rows (and of each class's) a bootstrap cannot draw some and leave some out."""
-    metrics = [evidence.metric, *(score.metric for score in matrix.replay.scores)]
-    weighed = matrix.scores.rows_of_weight
-    units = np.unique(matrix.unit_of_row[weighed], return_inverse=True)[1]
-    check_drawable(matrix.truth.rows(weighed), units, metrics, matrix.grouped)
-
-
-def undrawable_rows(evidence: Evidence) -> str | None:
+def undrawable_rows(evidence: Candidates) -> str | None:
     """Why a bootstrap cannot draw some rows and leave some out, as half a sentence; None where it can."""
-    assert evidence.matrix is not None, "rows are drawn from a matrix"
-    try:
-        check_matrix_drawable(evidence, evidence.matrix)
-    except InputError as error:
-        return reason_of(error)
-    return None
+    metrics = [evidence.metric, *(score.metric for score in evidence.replay.scores)]
+    weighed = evidence.scores.rows_of_weight
+    units = np.unique(evidence.unit_of_row[weighed], return_inverse=True)[1]
+    return undrawable(evidence.truth.rows(weighed), units, metrics, evidence.grouped)
 
 
 MOST_KEPT = 1 << 26
@@ -75,20 +65,20 @@ Ties: TypeAlias = Literal["first", "average"]
 
 
 def bootstrap(
-    matrix: Matrix, evidence: Evidence, *, stratify: bool = False, keep: bool = False, ties: Ties = "first"
+    evidence: Candidates, *, stratify: bool = False, keep: bool = False, ties: Ties = "first"
 ) -> list[RowBlock]:
     """Select in the bag and score out of it, for every bootstrap; with ``keep`` for a control."""
-    draws = draws_of(matrix, evidence, stratify=stratify)
+    draws = draws_of(evidence, stratify=stratify)
     # One byte for each row of each bootstrap: beyond the limit it is cheaper to draw the rows again than to hold
     # them.
-    keep = keep and evidence.settings.n_bootstraps * matrix.truth.n_rows <= MOST_KEPT
+    keep = keep and evidence.settings.n_bootstraps * evidence.truth.n_rows <= MOST_KEPT
 
     def block(first: int, last: int) -> RowBlock:
         counts, redraws = draws.block(first, last)
         left_out = out_of_bag(counts)
-        defined_share = min(share_defined(matrix.scores, counts), share_defined(matrix.out_of_bag, left_out))
-        replay, kept = matrix.replay, left_out if keep else None
-        own = matrix.out_of_bag
+        defined_share = min(share_defined(evidence.scores, counts), share_defined(evidence.out_of_bag, left_out))
+        replay, kept = evidence.replay, left_out if keep else None
+        own = evidence.out_of_bag
         # The plain best of the metric that is reported needs no table of scores: a kernel selects and scores in one
         # pass over the rows.
         in_one_pass = replay.is_plain_best and replay.scores[0] is own and own.has_fused_path
@@ -96,19 +86,19 @@ def bootstrap(
             columns, scores = own.best_out_of_bag(counts)
             return RowBlock(Choice(columns), scores, redraws, defined_share, kept)
         choice = replay.choice(counts) if ties == "first" else replay.all_tied(counts)
-        return RowBlock(choice, matrix.score(own, choice, left_out), redraws, defined_share, kept)
+        return RowBlock(choice, evidence.score(own, choice, left_out), redraws, defined_share, kept)
 
-    return map_draws(block, matrix, evidence)
+    return map_draws(block, evidence)
 
 
-def map_draws(block: Callable[[int, int], Result], matrix: Matrix, evidence: Evidence) -> list[Result]:
+def map_draws(block: Callable[[int, int], Result], evidence: Candidates) -> list[Result]:
     """``block(first, last)`` for each block of bootstraps of the rows."""
     try:
         # A function of the user's may warn once for each of thousands of bootstraps.
-        with quiet_if_foreign([matrix.out_of_bag.metric, *(score.metric for score in matrix.replay.scores)]):
+        with quiet_if_foreign([evidence.out_of_bag.metric, *(score.metric for score in evidence.replay.scores)]):
             return map_blocks(block, evidence.settings.n_bootstraps, n_threads=evidence.settings.n_threads)
     except UndefinedDrawsError as error:
-        raise InputError(undrawable(matrix, evidence, str(error))) from error
+        raise InputError(_need_of_draws(evidence, str(error))) from error
 
 
 def share_defined(score: AggregateScore, counts: NDArray[np.uint8]) -> float:
@@ -116,16 +106,16 @@ def share_defined(score: AggregateScore, counts: NDArray[np.uint8]) -> float:
     return float(score.defined_segments(counts).mean()) if len(score.segments) > 1 else 1.0
 
 
-def draws_of(matrix: Matrix, evidence: Evidence, *, stratify: bool = False) -> Draws:
+def draws_of(evidence: Candidates, *, stratify: bool = False) -> Draws:
     """The draws that every method on this matrix shares: from all rows, within classes, or in blocks of rows."""
     return Draws(
         seed=stream(evidence.settings.entropy, "draws"),
         n_bootstraps=evidence.settings.n_bootstraps,
-        unit_of_row=matrix.unit_of_row,
-        defined_in_bag=matrix.replay.defined,
-        defined_out_of_bag=matrix.out_of_bag.defined,
-        stratum_of_unit=_class_of_unit(matrix) if stratify else None,
-        row_blocks=matrix.row_blocks,
+        unit_of_row=evidence.unit_of_row,
+        defined_in_bag=evidence.replay.defined,
+        defined_out_of_bag=evidence.out_of_bag.defined,
+        stratum_of_unit=_class_of_unit(evidence) if stratify else None,
+        row_blocks=evidence.row_blocks,
     )
 
 
@@ -135,23 +125,20 @@ def check_stratify(stratify: object) -> None:
         raise InputError(f"stratify must be True or False, got {stratify!r}.", argument="stratify")
 
 
-def unstratifiable(evidence: Evidence) -> str | None:
+def unstratifiable(evidence: Candidates) -> str | None:
     """Why rows cannot be drawn within classes, as half a sentence; None where they can."""
-    matrix = evidence.matrix
-    if matrix is None:
-        return "`stratify=True` draws rows within classes, but there are only fold scores"
-    if matrix.row_blocks is not None:
+    if evidence.row_blocks is not None:
         return (
             "`stratify=True` draws rows within classes, and blocks of consecutive rows hold rows of any class; "
             "leave it out, or use `block_length=1`"
         )
-    truth = matrix.truth
+    truth = evidence.truth
     if truth.classes is None:
         return f"`stratify=True` draws within classes, and a {truth.kind} has none; leave it out"
-    first = _class_of_unit(matrix)
-    mixed = np.flatnonzero(first[matrix.unit_of_row] != truth.values)
+    first = _class_of_unit(evidence)
+    mixed = np.flatnonzero(first[evidence.unit_of_row] != truth.values)
     if mixed.size:
-        rows = matrix.unit_of_row == matrix.unit_of_row[mixed[0]]
+        rows = evidence.unit_of_row == evidence.unit_of_row[mixed[0]]
         held = labels_text(truth.classes[np.unique(truth.values[rows])])
         return (
             f"`stratify=True` draws whole groups within classes, but a group contains rows of the classes {held}; "
@@ -160,16 +147,16 @@ def unstratifiable(evidence: Evidence) -> str | None:
     return None
 
 
-def _class_of_unit(matrix: Matrix) -> NDArray[np.intp]:
+def _class_of_unit(evidence: Candidates) -> NDArray[np.intp]:
     """The class of each unit's first row."""
     # All rows of a unit are of one class here: ``unstratifiable`` refuses units of several.
-    _, first = np.unique(matrix.unit_of_row, return_index=True)
-    return matrix.truth.values[first].astype(np.intp)
+    _, first = np.unique(evidence.unit_of_row, return_index=True)
+    return evidence.truth.values[first].astype(np.intp)
 
 
-def failures_of(matrix: Matrix | None) -> str:
+def failures_of(evidence: Candidates) -> str:
     """What a custom metric said when it gave no number, most often said first; empty for declared metrics."""
-    failures = {} if matrix is None else matrix.out_of_bag.failures
+    failures = evidence.out_of_bag.failures
     said = sorted(failures, key=lambda message: -failures[message])[:3]
     return f" ({'; '.join(said)})" if said else ""
 
@@ -203,9 +190,9 @@ def flags_of_draws(
     return flags
 
 
-def undrawable(matrix: Matrix, evidence: Evidence, reason: str) -> str:
+def _need_of_draws(evidence: Candidates, reason: str) -> str:
     """Why no bootstrap can be drawn, naming the rarest class where there are classes."""
-    metric, truth = evidence.metric, matrix.truth
+    metric, truth = evidence.metric, evidence.truth
     if truth.classes is None:
         return (
             f"{metric.name} needs {metric.needs} both among the drawn rows and among those left out, but {reason}."
@@ -229,8 +216,7 @@ class Control:
 
 
 def control_of(
-    matrix: Matrix,
-    evidence: Evidence,
+    evidence: Candidates,
     blocks: list[RowBlock],
     scores: NDArray[np.float64],
     *,
@@ -244,13 +230,13 @@ def control_of(
     chosen = joined([block.chosen for block in blocks])
     competing = _competing(evidence, chosen)
     n_choices = len(competing)
-    whole = _on_all_rows(matrix, competing)
+    whole = _on_all_rows(evidence, competing)
     if n_choices == 1:  # scored already
         return control_from(scores, np.repeat(whole, len(scores)), scores, 1)
     if chosen.tied is not None:
         whole, competing = whole.mean(keepdims=True), together(competing.columns, chosen.tied.shape[1])
     places = _places_of(len(scores), len(competing))
-    draws = draws_of(matrix, evidence, stratify=stratify)
+    draws = draws_of(evidence, stratify=stratify)
     as_drawn = replace(draws, defined_in_bag=always, defined_out_of_bag=always)  # what passed is not checked again
     # A block is found again by the number after its last bootstrap: both walks are cut alike.
     ends = np.cumsum([len(block.scores) for block in blocks])
@@ -262,9 +248,9 @@ def control_of(
         # bootstrap.
         if left_out is None:
             left_out = out_of_bag((draws if done[last].redraws else as_drawn).block(first, last)[0])
-        return matrix.score(matrix.out_of_bag, competing.of(places[first:last]), left_out)
+        return evidence.score(evidence.out_of_bag, competing.of(places[first:last]), left_out)
 
-    left_out = np.concatenate(map_draws(block, matrix, evidence))
+    left_out = np.concatenate(map_draws(block, evidence))
     return control_from(left_out, whole[places], scores, n_choices)
 
 
@@ -302,7 +288,7 @@ def control_from(
     return Control(size, n_choices)
 
 
-def is_unbiased(matrix: Matrix, *, stratify: bool = False) -> bool:
+def is_unbiased(evidence: Candidates, *, stratify: bool = False) -> bool:
     """Whether a fixed column's expected score out of the bag is its score on all rows, so that a control is 0.
 
     That takes rows of equal weight, left out as they are scored on all rows, and one of two kinds of metric: a mean
@@ -311,28 +297,28 @@ def is_unbiased(matrix: Matrix, *, stratify: bool = False) -> bool:
     in pairs within folds), for given the rows of each class that are left out (of each fold), all such parts are as
     likely.
     """
-    metric = matrix.out_of_bag.metric
+    metric = evidence.out_of_bag.metric
     # Weights make the rows that are left out unequal: a mean over them is then a ratio, whose expectation is
     # another.
-    if matrix.sample_weight is not None or matrix.out_of_bag is not matrix.scores:
+    if evidence.sample_weight is not None or evidence.out_of_bag is not evidence.scores:
         return False
-    blocks = matrix.row_blocks
+    blocks = evidence.row_blocks
     # Moving blocks draw the first and last rows less often, so the mean over rows left out is no mean of all rows.
     if blocks is not None and blocks.length > 1 and (blocks.kind == "moving" or not metric.row_wise):
         return False
     if metric.row_wise:
-        read = [metric, *(score.metric for score in matrix.replay.scores)]
-        sizes = np.bincount(matrix.unit_of_row)
+        read = [metric, *(score.metric for score in evidence.replay.scores)]
+        sizes = np.bincount(evidence.unit_of_row)
         # Groups of unequal size make the mean over rows left out a ratio too.
         alike = bool((sizes == sizes.max(initial=0)).all())
         return alike and not stratify and all(each.needs is Needs.ROW for each in read)
-    segments = matrix.scores.segments
-    one_each = len(segments) == matrix.in_play.shape[1] or isinstance(segments[0], PairSegment)
-    together = one_each and bool(matrix.in_play.all())
-    return together and not matrix.grouped and metric.mean_within_classes
+    segments = evidence.scores.segments
+    one_each = len(segments) == evidence.in_play.shape[1] or isinstance(segments[0], PairSegment)
+    together = one_each and bool(evidence.in_play.all())
+    return together and not evidence.grouped and metric.mean_within_classes
 
 
-def flags_of_control(evidence: Evidence, control: Control | None, value: float) -> dict[Flag, str]:
+def flags_of_control(evidence: Candidates, control: Control | None, value: float) -> dict[Flag, str]:
     """What to know of a score with or without a control."""
     metric, flags = evidence.metric, dict[Flag, str]()
     subtracted = control is not None and np.isfinite(control.size)
@@ -355,21 +341,20 @@ def provenance_of_control(control: Control | None) -> dict[str, float | int | No
     return {"control_size": control.size, "control_choices": control.n_choices}
 
 
-def _competing(evidence: Evidence, chosen: Choice) -> Choice:
+def _competing(evidence: Candidates, chosen: Choice) -> Choice:
     """What any bootstrap chose, and what was chosen on all rows, once each."""
-    observed = evidence.chosen
-    if observed is None or (observed.weights is None) != (chosen.weights is None):
+    if (evidence.chosen.weights is None) != (chosen.weights is None):
         return chosen.distinct()
-    return joined([chosen.distinct(), observed]).distinct()
+    return joined([chosen.distinct(), evidence.chosen]).distinct()
 
 
-def _on_all_rows(matrix: Matrix, choice: Choice) -> NDArray[np.float64]:
+def _on_all_rows(evidence: Candidates, choice: Choice) -> NDArray[np.float64]:
     """(L,): the score of each choice on all rows, in the search's aggregate."""
     if choice.weights is None:
-        return np.asarray(matrix.scores.observed()[choice.columns])
+        return np.asarray(evidence.scores.observed()[choice.columns])
     # ``observed`` holds single columns only; an ensemble is scored as one weighting of each row once.
-    once = np.broadcast_to(np.uint8(1), (1, matrix.truth.n_rows))
-    return np.concatenate([matrix.score(matrix.scores, choice.of([lane]), once) for lane in range(len(choice))])
+    once = np.broadcast_to(np.uint8(1), (1, evidence.truth.n_rows))
+    return np.concatenate([evidence.score(evidence.scores, choice.of([lane]), once) for lane in range(len(choice))])
 
 
 SCALES_DIFFER = "The corrected score is on the scale of all rows, the uncorrected one is the mean over folds."
@@ -451,12 +436,6 @@ def means_of_drawn(scores: NDArray[np.float64], counts: NDArray[np.uint8]) -> ND
     with np.errstate(invalid="ignore", over="ignore"):
         total = np.where(counted > 0, scores * counted, 0.0).sum(axis=1)
         return np.asarray(total / counted.sum(axis=1))
-
-
-def winners_mean(evidence: Evidence) -> float:
-    """The winner's mean fold score."""
-    assert evidence.fold_scores is not None, "unfit says so"
-    return defined_mean(evidence.fold_scores[:, evidence.winner_column])
 
 
 def flags_of_folds(evidence: Evidence) -> dict[Flag, str]:

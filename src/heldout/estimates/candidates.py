@@ -1,4 +1,4 @@
-"""Candidates: the configurations that can be selected, the rows on which they are compared, and their columns."""
+"""The matrix: configurations that can be selected, the rows on which they are compared, and their columns."""
 
 from __future__ import annotations
 
@@ -9,43 +9,128 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import counted
 from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
 from heldout.estimates.input_arrays import read_as
-from heldout.estimates.question import Scale
+from heldout.estimates.question import Question, Scale
 from heldout.estimates.responses import cut
-from heldout.flags import Flag
 from heldout.metrics.aggregate import AggregateScore, alignable, score_on_scale
 from heldout.metrics.base import Metric, Needs, Response, needed_codes
 from heldout.predictions import HeldOutPredictions, is_predicted
-from heldout.selection import Rule
 from heldout.selection.base import WeightRule
 from heldout.selection.ensembles import Averages
 from heldout.selection.threshold import Cuts, Threshold, cuts_of
 
-FEW_GROUPS = 10
-SHOWN = 3
-
 
 @dataclass(frozen=True, eq=False)
-class CandidateRows:
-    """The candidates, and the rows that all of them predicted."""
+class Matrix:
+    """The candidates' predictions of the rows used, one column each, or one for each threshold of each."""
 
-    candidates: NDArray[np.intp]  # configurations that neither failed nor were dropped
-    in_play: NDArray[np.bool_]  # (N, R): the predictions that all of them made
-    used: NDArray[np.intp]  # rows in play in some repeat
-    unit_of_row: NDArray[np.intp]  # (len(used),): what a bootstrap draws whole: the row, or its group
-    # what to know of the configurations and rows that are left out
-    flags: dict[Flag, str] = field(default_factory=dict)
+    whole_truth: Truth  # of all N rows
+    predictions: HeldOutPredictions  # of all rows and configurations
+    question: Question
+    failed: Mapping[int, str]  # configurations that failed, and why
+    candidates: NDArray[np.intp]  # those that neither failed nor were dropped
+    used: NDArray[np.intp]  # (n,): the rows that all candidates predicted in some repeat
+    truth: Truth  # of these
+    in_play: NDArray[np.bool_]  # (n, R): the predictions that all of them made
+    # codes (n, R) of "pooled" and "folds"; None for "folds" where the folds are not known
+    segments: Mapping[str, NDArray[np.int32] | None]
+    cuts: Cuts | None = None  # where a column is a configuration at a threshold
+    # (n, columns, R): what the cuts make of the scores: the same for every metric
+    labels: NDArray[np.int8] | None = None
+    _bound: dict[tuple[int, Scale], tuple[Metric, AggregateScore]] = field(
+        default_factory=dict, init=False, repr=False
+    )
+
+    @property
+    def unit_of_row(self) -> NDArray[np.intp]:
+        """(n,): what a bootstrap draws whole: the row, or its group."""
+        if self.question.groups is None:
+            return np.arange(len(self.used))
+        # Numbers of the groups from 0 without gaps, because draws count units by their greatest number.
+        return np.unique(self.question.groups[self.used], return_inverse=True)[1].astype(np.intp)
+
+    @property
+    def may_align(self) -> bool:
+        """Whether scores can be aligned between folds: these are known and large, and no rule averages scores."""
+        folds = self.segments["folds"]
+        return folds is not None and alignable(folds) and not isinstance(self.question.rule, WeightRule)
+
+    @property
+    def configurations(self) -> NDArray[np.intp]:
+        """The configuration behind each column."""
+        return self.candidates if self.cuts is None else self.candidates[self.cuts.column]
+
+    def at_thresholds(self) -> Matrix:
+        """A column for each candidate at each threshold that the rule tries."""
+        rule, metric = self.question.rule, self.question.metric
+        assert isinstance(rule, Threshold) and self.truth.positive is not None, "read_as says so"
+        scores = self.as_rule_reads(metric)
+        # Cells that do not take part are NaN, so that no threshold is put where only they have scores.
+        cuts = cuts_of(rule, np.where(self.in_play[:, None, :], scores, np.nan), self.truth.positive)
+        return replace(self, cuts=cuts, labels=cuts.labels(scores))
+
+    def score(self, metric: Metric, aggregate: Scale) -> AggregateScore:
+        """The metric of every column in an aggregate, bound once for the evidence of all aggregates."""
+        if metric.calls_foreign_code:  # it counts its failures, which are those of one method
+            return self.score_of(self.as_metric_reads(metric), metric, aggregate)
+        # By identity, and with the metric beside it: an id is free for another object once its own is gone.
+        key = id(metric), aggregate
+        if key not in self._bound:
+            self._bound[key] = metric, self.score_of(self.as_metric_reads(metric), metric, aggregate)
+        return self._bound[key][1]
+
+    def score_of(self, array: NDArray[Any], metric: Metric, aggregate: Scale) -> AggregateScore:
+        """The metric of other predictions of the rows used, in an aggregate."""
+        question = self.question
+        weights = next((its for other, its in question.weights if other is metric), question.sample_weight)
+        repeats, folds = self.segments["pooled"], self.segments["folds"]
+        return score_on_scale(
+            aggregate, metric, self.truth, array, repeats, folds, None if weights is None else weights[self.used]
+        )
+
+    def averages(self, metric: Metric) -> Averages | None:
+        """The predictions that a rule of weights averages; None for other rules."""
+        if not isinstance(self.question.rule, WeightRule):
+            return None
+        return Averages(
+            np.asarray(self.as_rule_reads(metric), dtype=np.float64),
+            are_probabilities=self.truth.kind.is_classification,
+            respond=self._cut if self._cuts_averages(metric) else None,
+        )
+
+    def as_metric_reads(self, metric: Metric) -> NDArray[Any]:
+        """(n, columns, R[, outputs]): the response of the metric."""
+        if self.labels is not None:
+            return self.labels
+        array = self.as_rule_reads(metric)
+        return self._cut(array) if self._cuts_averages(metric) else array
+
+    def as_rule_reads(self, metric: Metric) -> NDArray[Any]:
+        """(n, candidates, R[, outputs]): the response that the rule reads for the metric."""
+        used, candidates = self.used, self.candidates
+        array = self.predictions.for_metric(read_as(self.question.rule, metric, self.truth))
+        # A fancy index copies the predictions, and mostly all rows and configurations are used.
+        if len(used) < len(array):
+            array = array[used]
+        return array[:, candidates] if len(candidates) < array.shape[1] else array
+
+    def _cuts_averages(self, metric: Metric) -> bool:
+        return isinstance(self.question.rule, WeightRule) and Response.LABELS in metric.responses
+
+    def _cut(self, probabilities: Floats) -> NDArray[np.int32]:
+        return cut(self.truth, probabilities, Response.PROBABILITIES, self.question.threshold)
 
 
-def candidate_rows(
-    predictions: HeldOutPredictions, metrics: Sequence[Metric], groups: NDArray[Any] | None
-) -> CandidateRows:
-    """Leave out the configurations that failed, and the rows that some candidate did not predict."""
-    predicted = np.logical_and.reduce([predictions.predicted(metric) for metric in metrics])
+def matrix_of(truth: Truth, predictions: HeldOutPredictions, question: Question) -> Matrix:
+    """The matrix of a question, without configurations that failed and rows that some candidate did not predict."""
+    metrics = question.metrics
+    # Before anything is computed: a rule that cannot choose among these is refused in a moment.
+    question.rule.check(predictions.n_configurations, question.params, list(question.selected_on))
+    read = [read_as(question.rule, metric, truth) for metric in metrics]
+    predicted = np.logical_and.reduce([predictions.predicted(metric) for metric in read])
     failed = failures(predictions, predicted)
     # A dropped configuration has predictions of some folds only; it would shrink the rows that all predicted to
     # those.
@@ -64,21 +149,34 @@ def candidate_rows(
             f"no row was predicted by all {len(candidates)} configurations; leave out the configurations that "
             "predicted few rows."
         )
-    flags: dict[Flag, str] = dict(predictions.flags)
-    if failed:
-        flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(predictions.names, failed)
-    if predictions.dropped:
-        flags[Flag.DROPPED_CONFIGURATIONS] = dropped_sentence(predictions)
-    if predictions.training_range is not None:
-        flags[Flag.GROWING_TRAINING_SETS] = growing_sentence(predictions)
-    if not in_play.all():
-        flags[Flag.INCOMPLETE_PREDICTIONS] = incomplete_sentence(in_play)
-    if not predictions.exchangeable:
-        flags |= Flag.NOT_EXCHANGEABLE.of()
-    if predictions.adaptive:
-        flags[Flag.ADAPTIVE_SEARCH] = adaptive_sentence(len(candidates), predictions.n_rows)
-    _check_groups_held_out(groups, predictions.folds)
-    return CandidateRows(candidates, in_play, used, _units(predictions, groups, used, flags), flags)
+    _check_groups_held_out(question.groups, predictions.folds)
+    # A winner that a search chose by its fold scores may have failed for this metric.
+    if question.winner is not None and question.winner not in candidates:
+        raise InputError(
+            f"the winner, {predictions.names[question.winner]}, has no predictions that "
+            f"{question.metric.name} can read"
+        )
+    check_selects(question.selected_on.values(), len(candidates))
+    truth_used, in_play = truth.rows(used), in_play[used]
+    check_defined(truth_used, metrics)
+    segments = _segmentations(predictions, used, in_play)
+    matrix = Matrix(truth, predictions, question, failed, candidates, used, truth_used, in_play, segments)
+    return matrix.at_thresholds() if isinstance(question.rule, Threshold) else matrix
+
+
+def _segmentations(
+    predictions: HeldOutPredictions, used: NDArray[np.intp], in_play: NDArray[np.bool_]
+) -> dict[str, NDArray[np.int32] | None]:
+    """Segment codes (n, R) of both divisions, on the rows used; -1 where no candidate is compared."""
+    repeats = np.arange(in_play.shape[1], dtype=np.int32)[None, :]
+    pooled = np.where(in_play, repeats, -1).astype(np.int32)
+    if predictions.folds is None:
+        return {"pooled": pooled, "folds": None}
+    # Codes that never recur in another repeat, so that a fold is one segment wherever it is.
+    of_folds = (predictions.folds + repeats * (int(predictions.folds.max()) + 1))[used]
+    # Rows in no fold, as the first of a time series, are compared with none.
+    in_a_fold = in_play & (predictions.folds[used] >= 0)
+    return {"pooled": pooled, "folds": np.where(in_a_fold, of_folds, -1).astype(np.int32)}
 
 
 def failures(predictions: HeldOutPredictions, predicted: NDArray[np.bool_]) -> dict[int, str]:
@@ -108,73 +206,6 @@ def failures(predictions: HeldOutPredictions, predicted: NDArray[np.bool_]) -> d
                 for column in remaining[~has].tolist():
                     failed[column] = "it predicted no row of a fold that others predicted"
     return failed
-
-
-def failed_sentence(names: Sequence[str], failed: Mapping[int, str]) -> str:
-    """The sentence of the flag of failed configurations, with the names of the first few."""
-    shown = "; ".join(f"{names[j]} ({failed[j]})" for j in sorted(failed)[:SHOWN])
-    more = f"; and {len(failed) - SHOWN} more" if len(failed) > SHOWN else ""
-    return Flag.FAILED_CONFIGURATIONS.filled(failed=len(failed), total=len(names), which=shown + more)
-
-
-def dropped_sentence(predictions: HeldOutPredictions) -> str:
-    """The sentence of the flag of dropped configurations."""
-    remaining = predictions.n_configurations - len(predictions.out)
-    return Flag.DROPPED_CONFIGURATIONS.filled(
-        dropped=len(predictions.dropped),
-        total=predictions.n_configurations,
-        remaining="one" if remaining == 1 else remaining,
-    )
-
-
-SIZE_ON_FEW_ROWS = (
-    " On 60 rows of pure noise, where the truth is 0.5, the best of 200 trials of Optuna's TPE sampler had 0.683 "
-    "uncorrected and 0.604 by bbc; after a random search bbc gave 0.526."
-)
-FEW_ROWS = 300
-"""Rows up to which that says something of the data at hand."""
-
-
-def adaptive_sentence(n_candidates: int, n_rows: int | None, why: str = "") -> str:
-    """The sentence of the flag of an adaptive search, of which so many configurations can be selected.
-
-    ``why``: a sentence on why it was not cross-fitted.
-    """
-    size = SIZE_ON_FEW_ROWS if n_rows is not None and n_rows <= FEW_ROWS else ""
-    candidates = counted(n_candidates, "configuration")
-    return Flag.ADAPTIVE_SEARCH.filled(candidates=candidates, size=size, why=f" {why}" if why else "")
-
-
-def growing_sentence(predictions: HeldOutPredictions) -> str:
-    """The sentence of the flag of training sets that grew from one split to the next."""
-    assert predictions.training_range is not None, "called only where they grew"
-    least, most = predictions.training_range
-    return Flag.GROWING_TRAINING_SETS.filled(
-        least=least, most=most, total=predictions.n_rows, mean=predictions.training_rows
-    )
-
-
-def incomplete_sentence(in_play: NDArray[np.bool_]) -> str:
-    """The sentence of the flag of rows without predictions, from the cells (N, R) that have them."""
-    used = in_play.any(axis=1)
-    share = in_play[used].mean()
-    often = "" if share == 1 else f" (each in {share:.0%} of the repeats on average)"
-    return Flag.INCOMPLETE_PREDICTIONS.filled(used=int(used.sum()), total=len(in_play), often=often)
-
-
-def _units(
-    predictions: HeldOutPredictions, groups: NDArray[Any] | None, used: NDArray[np.intp], flags: dict[Flag, str]
-) -> NDArray[np.intp]:
-    if groups is None:
-        if predictions.grouped:
-            flags |= Flag.GROUPS_NOT_GIVEN.of()
-        return np.arange(len(used))
-    # Numbers of the groups from 0 without gaps, because draws count units by their greatest number.
-    codes = np.unique(groups[used], return_inverse=True)[1].astype(np.intp)
-    n_groups = int(codes.max()) + 1
-    if n_groups < FEW_GROUPS:
-        flags |= Flag.FEW_GROUPS.of(groups=n_groups)
-    return codes
 
 
 def _check_groups_held_out(groups: NDArray[Any] | None, folds: NDArray[np.int32] | None) -> None:
@@ -220,8 +251,8 @@ def check_selects(metrics: Iterable[Metric], n_candidates: int) -> None:
             )
 
 
-def check_drawable(truth: Truth, unit_of_row: NDArray[np.intp], metrics: Sequence[Metric], grouped: bool) -> None:
-    """Refuse rows of which a bootstrap cannot draw some and leave some out: of all, and of each class.
+def undrawable(truth: Truth, unit_of_row: NDArray[np.intp], metrics: Sequence[Metric], grouped: bool) -> str | None:
+    """Why a bootstrap cannot draw some rows and leave some out, as half a sentence; None where it can.
 
     A class of a single row (or group) is refused for every metric, because no bootstrap can both draw it and leave
     it out. A class without any row matters only to metrics that need it.
@@ -229,114 +260,24 @@ def check_drawable(truth: Truth, unit_of_row: NDArray[np.intp], metrics: Sequenc
     unit = "group" if grouped else "row"
     n_units = int(unit_of_row.max()) + 1
     if n_units < 2:
-        raise InputError(f"at least 2 {unit}s are needed to draw some and leave some out, got {n_units}.")
+        return f"at least 2 {unit}s are needed to draw some and leave some out, got {n_units}"
     for metric in metrics if truth.kind is TaskKind.SURVIVAL else ():
         # Groups count once: a bootstrap draws them whole, so all events of one group are in or out together.
         have = len(np.unique(unit_of_row[metric.truth_for_needs(truth).values["event"]]))
         if have < 2:
-            raise InputError(
+            return (
                 f"{have} {unit}{'' if have == 1 else 's'} had the event that {metric.name} counts, and a bootstrap "
-                f"needs at least 2, one to draw and one to leave out; gather more {unit}s with it."
+                f"needs at least 2, one to draw and one to leave out; gather more {unit}s with it"
             )
     if truth.classes is None:
-        return
+        return None
     needed = {code for metric in metrics for code in needed_codes(metric, truth)}
     for code in range(truth.n_classes):
         have = len(np.unique(unit_of_row[truth.values == code]))
         if have == 1 or (have == 0 and code in needed):
             label = labels_text(truth.classes[code : code + 1])
-            raise InputError(
+            return (
                 f"class {label} has {have} {unit}{'' if have == 1 else 's'}, and a bootstrap needs at least 2, "
-                f"one to draw and one to leave out; gather more {unit}s of it."
+                f"one to draw and one to leave out; gather more {unit}s of it"
             )
-
-
-@dataclass(frozen=True, eq=False)
-class MatrixColumns:
-    """The candidates' predictions of the rows used, one column each, or one for each threshold of each."""
-
-    whole_truth: Truth  # of all rows
-    truth: Truth  # of n rows: of the rows used
-    predictions: HeldOutPredictions  # of all rows and configurations
-    rule: Rule
-    rows: CandidateRows  # the candidates and the rows used
-    # codes (n, R) of "pooled" and "folds"; None for "folds" where the folds are not known
-    segments: Mapping[str, NDArray[np.int32] | None]
-    sample_weight: NDArray[np.float64] | None = None  # (n,)
-    cuts: Cuts | None = None  # where a column is a configuration at a threshold
-    # (n, columns, R): what the cuts make of the scores: the same for every metric
-    labels: NDArray[np.int8] | None = None
-    threshold: float | None = None  # where averaged probabilities are cut for a metric on labels
-    # of metrics that weigh rows otherwise
-    weights: Sequence[tuple[Metric, NDArray[np.float64] | None]] = ()
-    _bound: dict[tuple[int, Scale], tuple[Metric, AggregateScore]] = field(
-        default_factory=dict, init=False, repr=False
-    )
-
-    @property
-    def may_align(self) -> bool:
-        """Whether scores can be aligned between folds: these are known and large, and no rule averages scores."""
-        folds = self.segments["folds"]
-        return folds is not None and alignable(folds) and not isinstance(self.rule, WeightRule)
-
-    @property
-    def configurations(self) -> NDArray[np.intp]:
-        """The configuration behind each column."""
-        candidates = self.rows.candidates
-        return candidates if self.cuts is None else candidates[self.cuts.column]
-
-    def at_thresholds(self, metric: Metric) -> MatrixColumns:
-        """A column for each candidate at each threshold that the rule tries."""
-        assert isinstance(self.rule, Threshold) and self.truth.positive is not None, "read_as says so"
-        scores, in_play = self.as_rule_reads(metric), self.rows.in_play[self.rows.used]
-        # Cells that do not take part are NaN, so that no threshold is put where only they have scores.
-        cuts = cuts_of(self.rule, np.where(in_play[:, None, :], scores, np.nan), self.truth.positive)
-        return replace(self, cuts=cuts, labels=cuts.labels(scores))
-
-    def score(self, metric: Metric, aggregate: Scale) -> AggregateScore:
-        """The metric of every column in an aggregate, bound once for the evidence of all aggregates."""
-        if metric.calls_foreign_code:  # it counts its failures, which are those of one method
-            return self.score_of(self.as_metric_reads(metric), metric, aggregate)
-        # By identity, and with the metric beside it: an id is free for another object once its own is gone.
-        key = id(metric), aggregate
-        if key not in self._bound:
-            self._bound[key] = metric, self.score_of(self.as_metric_reads(metric), metric, aggregate)
-        return self._bound[key][1]
-
-    def score_of(self, array: NDArray[Any], metric: Metric, aggregate: Scale) -> AggregateScore:
-        """The metric of other predictions of the rows used, in an aggregate."""
-        weights = next((its for other, its in self.weights if other is metric), self.sample_weight)
-        repeats, folds = self.segments["pooled"], self.segments["folds"]
-        return score_on_scale(aggregate, metric, self.truth, array, repeats, folds, weights)
-
-    def averages(self, metric: Metric) -> Averages | None:
-        """The predictions that a rule of weights averages; None for other rules."""
-        if not isinstance(self.rule, WeightRule):
-            return None
-        return Averages(
-            np.asarray(self.as_rule_reads(metric), dtype=np.float64),
-            are_probabilities=self.truth.kind.is_classification,
-            respond=self._cut if self._cuts_averages(metric) else None,
-        )
-
-    def as_metric_reads(self, metric: Metric) -> NDArray[Any]:
-        """(n, columns, R[, outputs]): the response of the metric."""
-        if self.labels is not None:
-            return self.labels
-        array = self.as_rule_reads(metric)
-        return self._cut(array) if self._cuts_averages(metric) else array
-
-    def as_rule_reads(self, metric: Metric) -> NDArray[Any]:
-        """(n, candidates, R[, outputs]): the response that the rule reads for the metric."""
-        used, candidates = self.rows.used, self.rows.candidates
-        array = self.predictions.for_metric(read_as(self.rule, metric, self.truth))
-        # A fancy index copies the predictions, and mostly all rows and configurations are used.
-        if len(used) < len(array):
-            array = array[used]
-        return array[:, candidates] if len(candidates) < array.shape[1] else array
-
-    def _cuts_averages(self, metric: Metric) -> bool:
-        return isinstance(self.rule, WeightRule) and Response.LABELS in metric.responses
-
-    def _cut(self, probabilities: Floats) -> NDArray[np.int32]:
-        return cut(self.truth, probabilities, Response.PROBABILITIES, self.threshold)
+    return None

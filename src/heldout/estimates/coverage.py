@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import Any, TypeVar
 
 from heldout.data.task import TaskKind, Truth
-from heldout.estimates.evidence import Evidence, Matrix
+from heldout.estimates.evidence import Candidates, Evidence
 from heldout.estimates.types import Alternative, Coverage, Estimate
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, Response, is_pair_based, unsigned
@@ -209,11 +209,11 @@ def coverage_of(estimate: Estimate, evidence: Evidence, label: str) -> Coverage 
 
 def measured_for(evidence: Evidence, label: str) -> CellEvidence | None:
     """The cell of a method that is nearest to a question; None where none is within a factor ``FAR`` of it."""
-    if evidence.matrix is None or _differs(evidence, evidence.matrix):
+    if not isinstance(evidence, Candidates) or _differs(evidence):
         return None
     metric = unsigned(evidence.metric).name
     place = (HOLD_OUT if evidence.n_splits == 1 else TABLES, metric, label, evidence.n_candidates == 1)
-    n_rows, rarer = evidence.n_rows_used, rarer_rows(evidence.matrix.truth)
+    n_rows, rarer = evidence.n_rows_used, rarer_rows(evidence.truth)
     near = [
         cell
         # Rows and the rarer class must both be near: 1000 rows with 10 events behave as few rows.
@@ -241,12 +241,12 @@ def rarer_rows(truth: Truth) -> int:
     return 0 if truth.classes is None else int(truth.class_counts().min())
 
 
-def _differs(evidence: Evidence, matrix: Matrix) -> bool:
+def _differs(evidence: Candidates) -> bool:
     """Whether rows, search or metric are unlike any of the test bed: independent rows and the best of all."""
     return (
-        matrix.grouped
-        or matrix.row_blocks is not None
-        or matrix.sample_weight is not None
+        evidence.grouped
+        or evidence.row_blocks is not None
+        or evidence.sample_weight is not None
         or not UNLIKE.isdisjoint(evidence.flags)
         or (evidence.n_candidates > 1 and evidence.selection != "best")
         or evidence.thresholds is not None

@@ -23,8 +23,7 @@ from heldout.dropping.replay import (
     SimulatedRace,
 )
 from heldout.errors import InputError
-from heldout.estimates.candidates import candidate_rows
-from heldout.estimates.evidence import Evidence, Matrix
+from heldout.estimates.evidence import Candidates
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.question import Aggregate, Question
 from heldout.flags import Flag
@@ -39,14 +38,17 @@ N_WITHIN = 200
 
 
 def with_dropping_replayed(
-    evidence: Evidence, truth: Truth, predictions: HeldOutPredictions, question: Question, history: DroppingHistory
-) -> Evidence:
+    evidence: Candidates,
+    truth: Truth,
+    predictions: HeldOutPredictions,
+    question: Question,
+    history: DroppingHistory,
+) -> Candidates:
     """The evidence of the configurations that remained, with a selection that first repeats the dropping.
 
     ``predictions`` hold those of dropped configurations until they were dropped.
     """
-    assert evidence.matrix is not None, "a race is over predictions"
-    field = _Field(truth, predictions, question, history, evidence.matrix, evidence.candidates)
+    field = _Field(truth, predictions, question, history, evidence)
     replay, closed = field.raced()
     flags: dict[Flag, str] = {
         flag: text for flag, text in evidence.flags.items() if flag is not Flag.DROPPED_CONFIGURATIONS
@@ -56,7 +58,7 @@ def with_dropping_replayed(
     how = "shares of bootstraps in closed form" if closed else f"{N_WITHIN} bootstraps within each bootstrap"
     return replace(
         evidence,
-        matrix=replace(evidence.matrix, replay=replay),
+        replay=replay,
         flags=flags,
         details={**evidence.details, "dropping_replayed": how},
     )
@@ -70,8 +72,7 @@ class _Field:
     predictions: HeldOutPredictions
     question: Question
     history: DroppingHistory
-    matrix: Matrix
-    candidates: NDArray[np.intp]
+    evidence: Candidates
 
     def raced(self) -> tuple[RacedSelection, bool]:
         """The selection, and whether nothing need be drawn for it."""
@@ -86,7 +87,7 @@ class _Field:
             course = CountedCourse(self._rows_at_barriers(), N_WITHIN, self.question.settings.entropy)
         else:
             # By the first row of each unit: units are drawn, and not rows.
-            first_row = np.unique(self.matrix.unit_of_row, return_index=True)[1]
+            first_row = np.unique(self.evidence.unit_of_row, return_index=True)[1]
             splits = tuple(self._losses(losses, number) for number in range(self.n_splits - 1))
             course = LossCourse(splits, first_row, None if plain else self._rows_at_barriers(), threshold)
         race = SimulatedRace(
@@ -99,9 +100,9 @@ class _Field:
             threshold=threshold,
             resolve_ties_after=rule.resolve_ties_after,
         )
-        base = self.matrix.replay
+        base = self.evidence.replay
         members = {each.name: getattr(base, each.name) for each in fields(SelectionReplay)}
-        place = np.searchsorted(self.configurations, self.candidates)
+        place = np.searchsorted(self.configurations, self.evidence.candidates)
         return RacedSelection(**members, race=race, place=place), losses is not None
 
     @property
@@ -111,7 +112,7 @@ class _Field:
     @property
     def n_left(self) -> int:
         """How many configurations were dropped."""
-        return len(self.configurations) - len(self.candidates)
+        return len(self.configurations) - len(self.evidence.candidates)
 
     @cached_property
     def configurations(self) -> NDArray[np.intp]:
@@ -119,19 +120,14 @@ class _Field:
         failed = self.predictions.failed
         # Configurations that failed never competed, so that a bootstrap cannot keep them either.
         left = [j for j in self.predictions.dropped if j in self.history.left_after and j not in failed]
-        return np.union1d(self.candidates, np.array(left, dtype=np.intp))
+        return np.union1d(self.evidence.candidates, np.array(left, dtype=np.intp))
 
     @cached_property
     def left_after(self) -> NDArray[np.intp]:
         """Of each of them, the number of splits that it met."""
-        stays = set(self.candidates.tolist())
+        stays = set(self.evidence.candidates.tolist())
         met = [self.n_splits if j in stays else self.history.left_after[j] for j in self.configurations.tolist()]
         return np.array(met, dtype=np.intp)
-
-    @cached_property
-    def _used(self) -> NDArray[np.intp]:
-        """The rows that are drawn from, as ``gather`` found them."""
-        return candidate_rows(self.predictions, self.question.metrics, self.question.groups).used
 
     def _tested(self, number: int) -> NDArray[np.bool_]:
         """(N,): the rows of a split."""
@@ -169,32 +165,32 @@ class _Field:
     def _array(self) -> NDArray[Any]:
         """The predictions that the deciding metric reads, for the rows used and the configurations in the race."""
         array = self.predictions.for_metric(next(iter(self.question.selected_on.values())))
-        return array[self._used][:, self.configurations]
+        return array[self.evidence.used][:, self.configurations]
 
     @cached_property
     def _predicted(self) -> NDArray[np.bool_]:
         metric = next(iter(self.question.selected_on.values()))
-        return self.predictions.predicted(metric)[self._used][:, self.configurations]
+        return self.predictions.predicted(metric)[self.evidence.used][:, self.configurations]
 
     def _losses(self, metric: OfRowLosses, number: int) -> SplitLosses:
         """The losses of the configurations that met a split, on its rows."""
         column = self.history.splits[number][0]
         present = self.left_after > number
-        tested = self._tested(number)[self._used]
+        tested = self._tested(number)[self.evidence.used]
         rows = np.flatnonzero(tested & self._predicted[:, present, column].all(axis=1))
         given = self._array[rows][:, present, column]
-        present_losses = np.asarray(metric.losses(self.truth.rows(self._used[rows]), given))
+        present_losses = np.asarray(metric.losses(self.truth.rows(self.evidence.used[rows]), given))
         whole = np.zeros((len(rows), len(present)), dtype=present_losses.dtype)
         whole[:, present] = present_losses
         if present_losses.dtype != bool:
             # Differences between configurations alone count in a race; centred losses keep digits in their sums.
             whole = centred(whole.astype(np.float64), present)
-        weights = self.matrix.sample_weight
-        if weights is None and not self.matrix.grouped:
-            return SplitLosses(column, self.matrix.unit_of_row[rows], whole)
+        weights = self.evidence.sample_weight
+        if weights is None and not self.evidence.grouped:
+            return SplitLosses(column, self.evidence.unit_of_row[rows], whole)
         # Sums by group, because a bootstrap draws whole groups.
         return _by_unit(
-            column, self.matrix.unit_of_row[rows], whole, np.ones(len(rows)) if weights is None else weights[rows]
+            column, self.evidence.unit_of_row[rows], whole, np.ones(len(rows)) if weights is None else weights[rows]
         )
 
     def _rows_at_barriers(self) -> tuple[PredictedRows, ...]:
@@ -219,13 +215,11 @@ class _Field:
             evidence = gather(self.truth, partial, question)
         except InputError:  # a class or an event that no row has so far: no configuration was judged
             return nothing
-        assert evidence.matrix is not None, "gathered from predictions"
-        used = candidate_rows(partial, question.metrics, question.groups).used
         return PredictedRows(
-            np.searchsorted(self._used, used),
+            np.searchsorted(self.evidence.used, evidence.used),
             np.searchsorted(self.configurations, evidence.candidates),
-            evidence.matrix.replay,
-            evidence.matrix.unit_of_row,
+            evidence.replay,
+            evidence.unit_of_row,
         )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import sklearn
@@ -31,83 +31,8 @@ TIES_SHARED = "the scores of all that tie are averaged"
 
 
 @dataclass(frozen=True, eq=False)
-class Matrix:
-    """The held-out predictions of the candidates on the rows that all of them predicted."""
-
-    truth: Truth  # of n rows
-    scores: AggregateScore  # the reported metric, in the search's aggregate
-    # the same, as rows left out of a bootstrap are scored (pooled where folds are too small)
-    out_of_bag: AggregateScore
-    by_fold: AggregateScore | None  # the same with one segment per split; None if the folds are not known
-    # what the rule reads, as its noise in a bootstrap is measured (see ``out_of_bag``), one a metric
-    noise: tuple[AggregateScore, ...]
-    replay: SelectionReplay
-    unit_of_row: NDArray[np.intp]  # (n,): what a bootstrap draws whole: the row, or its group
-    grouped: bool  # whether those units are groups
-    # (n, candidates, R) or (n, candidates, R, outputs): what ``scores`` reads, in the response of the reported
-    # metric. (A column is a candidate; where a threshold is tuned, a candidate at a threshold.)
-    predictions: NDArray[Any]
-    in_play: NDArray[np.bool_]  # (n, R): the cells that every candidate predicted
-    # what a rule of weights averages, in the response of the reported metric; None for a rule that chooses one
-    # column
-    averages: Averages | None = None
-    folds: NDArray[np.int32] | None = None  # (n, R): codes that do not recur; -1 where a row is not in play
-    row_blocks: RowBlocks | None = None  # what bootstraps draw of rows in the order of time
-    # what methods found of the same draws, by what they asked: levels and sides of an interval ask again
-    kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
-
-    def score(self, score: AggregateScore, choice: Choice, counts: Weightings) -> NDArray[np.float64]:
-        """(L,): what was chosen under each weighting, scored under ``counts`` by ``scores`` or ``out_of_bag``.
-
-        NaN where nothing was chosen.
-        """
-        if choice.tied is not None:
-            # A score of no weight may be NaN, and 0 times NaN is NaN.
-            values = np.where(choice.tied > 0, score.all(counts), 0.0)
-            return np.where(choice.columns == NONE_CHOSEN, np.nan, (values * choice.tied).sum(axis=1))
-        if choice.weights is None:
-            # -1 stands for "nothing was chosen" and would index the last column, so 0 is scored there and thrown
-            # away.
-            values = score.selected(counts, np.maximum(choice.columns, 0))
-            return np.where(choice.columns == NONE_CHOSEN, np.nan, values)
-        assert self.averages is not None, "a rule of weights averages something"
-        return self.averages.score(score, choice, counts)
-
-    @property
-    def independent_units(self) -> NDArray[np.intp]:
-        """(n,): what counts as independent: rows, groups, or stretches of rows as long as the blocks drawn."""
-        if self.row_blocks is None:
-            return self.unit_of_row
-        # Rows of one stretch depend on each other, those of different stretches hardly.
-        return np.arange(self.truth.n_rows, dtype=np.intp) // self.row_blocks.length
-
-    def predictions_of(self, choice: Choice) -> NDArray[Any]:
-        """(n, 1, R[, outputs]): of what was chosen under the first weighting."""
-        if choice.weights is None:
-            return self.predictions[:, choice.columns[:1]]
-        assert self.averages is not None, "a rule of weights averages something"
-        return self.averages.of_weights(choice.weights[:1])
-
-    @property
-    def sample_weight(self) -> NDArray[np.float64] | None:
-        """Importance weights (n,) of mean 1, or None where all weigh the same."""
-        return self.scores.sample_weight
-
-
-def units_of_classes(metric: Metric, matrix: Matrix) -> dict[int, float]:
-    """The effective number of units of each class that a metric needs, by its code."""
-    return {code: count_of(matrix, matrix.truth.values == code) for code in needed_codes(metric, matrix.truth)}
-
-
-def count_of(matrix: Matrix, rows: NDArray[np.bool_]) -> float:
-    """The effective number of units of some rows (a mask)."""
-    weights = matrix.sample_weight
-    return effective_units(matrix.independent_units[rows], None if weights is None else weights[rows])[1]
-
-
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """Everything that a method may read.
+class FoldTable:
+    """Scores of the candidates by fold, and how one was chosen: what every method may read.
 
     Attributes
     ----------
@@ -122,8 +47,12 @@ class Evidence:
         The chosen configuration, that of the greatest weight in an ensemble.
     settings : Settings
         How many bootstraps, which level and sides, and the seed.
-    matrix : Matrix or None
-        None where the scorer could not be opened, so that only fold scores are left.
+    selection : str
+        The name of the selection rule.
+    aggregate : "folds", "pooled" or "within"
+        How a configuration is scored.
+    n_rows_used : int
+        How many rows every candidate predicted.
     fold_scores : ndarray of shape (splits, candidates) or None
         In the metric's own direction and units; None where the folds are not known.
     repeat_of_split : ndarray of int, shape (splits,), or None
@@ -135,22 +64,12 @@ class Evidence:
     halves : ndarray of shape (halvings, 2, splits) or None
         The winner's scores on splits of both halves of the rows, in the metric's own direction and units; None
         where it was not fitted there.
-    chosen : Choice or None
-        What the rule chose on the observed rows; None where only the winner is known.
-    thresholds : ndarray or None
-        Of each column, where thresholds are tuned.
-    selection : str
-        The name of the selection rule.
-    aggregate : "folds", "pooled" or "within"
-        How a configuration is scored.
-    n_rows_used : int
-        How many rows every candidate predicted.
     flags : mapping
         What was found while the evidence was gathered.
     details : mapping
         Provenance that only this evidence has.
     baseline : float or None
-        The best constant model's score, where there is no matrix to compute it from.
+        The best constant model's score, where there are no predictions to compute it from.
     """
 
     metric: Metric
@@ -162,14 +81,11 @@ class Evidence:
     selection: str
     aggregate: Aggregate
     n_rows_used: int
-    matrix: Matrix | None = None
     fold_scores: NDArray[np.float64] | None = None
     repeat_of_split: NDArray[np.intp] | None = None
     fold_replay: FoldReplay | None = None
     test_share: float | None = None
     halves: NDArray[np.float64] | None = None
-    chosen: Choice | None = None
-    thresholds: NDArray[np.float64] | None = None
     flags: Mapping[Flag, str] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
     baseline: float | None = None
@@ -190,9 +106,23 @@ class Evidence:
     @property
     def winner_column(self) -> int:
         """The winner's place among the columns."""
-        if self.chosen is not None:
-            return int(self.chosen.columns[0])
         return int(np.flatnonzero(self.candidates == self.winner)[0])
+
+    @property
+    def winners_mean(self) -> float:
+        """The winner's mean fold score."""
+        assert self.fold_scores is not None, "the method reads fold scores"
+        return defined_mean(self.fold_scores[:, self.winner_column])
+
+    @property
+    def uncorrected(self) -> float:
+        """The winner's score in the search's aggregate."""
+        return self.winners_mean
+
+    @property
+    def constant(self) -> float | None:
+        """The best constant model's score beside ``uncorrected``; None where there is none."""
+        return self.baseline
 
     @property
     def n_splits(self) -> int | None:
@@ -201,19 +131,8 @@ class Evidence:
 
     @property
     def n_candidates(self) -> int:
-        """How many configurations are in the race."""
-        # With thresholds a configuration has a column for each, and is one candidate.
-        return len(self.candidates) if self.thresholds is None else len(np.unique(self.candidates))
-
-    @property
-    def best_columns(self) -> NDArray[np.intp]:
-        """A column for each candidate: where thresholds are tuned, the one at its best of them on all rows."""
-        if self.thresholds is None or self.matrix is None:
-            return np.arange(len(self.candidates))
-        scores = oriented(self.metric, self.matrix.scores.observed())
-        # Sorted by configuration, then by score: the first column of each configuration is its best one.
-        order = np.lexsort((-scores, self.candidates))  # the candidates are ascending, and stay so
-        return order[np.unique(self.candidates, return_index=True)[1]]
+        """How many configurations are in the race; with thresholds one has a column for each."""
+        return len(np.unique(self.candidates))
 
     @property
     def was_selected(self) -> bool:
@@ -223,53 +142,182 @@ class Evidence:
     @property
     def chosen_from(self) -> str:
         """Among what there was a choice, for sentences."""
-        configurations = f"{self.n_candidates} configuration{'' if self.n_candidates == 1 else 's'}"
-        return configurations if self.thresholds is None else f"{configurations} at several thresholds"
+        return f"{self.n_candidates} configuration{'' if self.n_candidates == 1 else 's'}"
 
     @property
     def chooses_ensemble(self) -> bool:
         """Whether the rule chooses weights over the configurations."""
-        return self.chosen is not None and self.chosen.weights is not None
+        return False
 
     @property
     def winner_name(self) -> str:
         """The chosen configuration's name, with its threshold where that was tuned; what an ensemble is of."""
+        return self.names[self.winner]
+
+    @property
+    def choice_provenance(self) -> dict[str, Any]:
+        """The weights of an ensemble, or the threshold that was tuned."""
+        return {}
+
+    def of_configurations(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(C,): shares of the columns summed by configuration, 0 for those that failed."""
+        spread = np.zeros(len(self.names))
+        np.add.at(spread, self.candidates, shares)
+        return spread
+
+
+Evidence: TypeAlias = FoldTable
+"""What a method reads: scores by fold, and of ``Candidates`` their predictions too."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Candidates(FoldTable):
+    """The held-out predictions of the candidates on the rows that all of them predicted.
+
+    A column is a candidate; where a threshold is tuned, a candidate at a threshold.
+    """
+
+    truth: Truth  # of n rows
+    used: NDArray[np.intp]  # (n,): the numbers of these rows among all
+    scores: AggregateScore  # the reported metric, in the search's aggregate
+    # the same, as rows left out of a bootstrap are scored (pooled where folds are too small)
+    out_of_bag: AggregateScore
+    by_fold: AggregateScore | None  # the same with one segment per split; None if the folds are not known
+    # what the rule reads, as its noise in a bootstrap is measured (see ``out_of_bag``), one a metric
+    noise: tuple[AggregateScore, ...]
+    replay: SelectionReplay
+    chosen: Choice  # what the rule chose on the observed rows
+    thresholds: Floats | None  # of each column, where thresholds are tuned
+    unit_of_row: NDArray[np.intp]  # (n,): what a bootstrap draws whole: the row, or its group
+    grouped: bool  # whether those units are groups
+    # (n, columns, R) or (n, columns, R, outputs): what ``scores`` reads, in the response of the reported metric
+    predictions: NDArray[Any]
+    in_play: NDArray[np.bool_]  # (n, R): the cells that every candidate predicted
+    folds: NDArray[np.int32] | None  # (n, R): codes that do not recur; -1 where a row is not in play
+    # what a rule of weights averages, in the response of the reported metric; None for a rule that chooses one
+    # column
+    averages: Averages | None = None
+    row_blocks: RowBlocks | None = None  # what bootstraps draw of rows in the order of time
+    # what methods found of the same draws, by what they asked: levels and sides of an interval ask again
+    kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def table(self) -> FoldTable:
+        """Without the predictions."""
+        return FoldTable(**{each.name: getattr(self, each.name) for each in fields(FoldTable)})
+
+    @property
+    def winner_column(self) -> int:
+        """The winner's place among the columns, at its threshold where that was tuned."""
+        return int(self.chosen.columns[0])
+
+    @property
+    def best_columns(self) -> NDArray[np.intp]:
+        """A column for each candidate: where thresholds are tuned, the one at its best of them on all rows."""
+        if self.thresholds is None:
+            return np.arange(len(self.candidates))
+        scores = oriented(self.metric, self.scores.observed())
+        # Sorted by configuration, then by score: the first column of each configuration is its best one.
+        order = np.lexsort((-scores, self.candidates))  # the candidates are ascending, and stay so
+        return order[np.unique(self.candidates, return_index=True)[1]]
+
+    @property
+    def chosen_from(self) -> str:
+        return super().chosen_from + ("" if self.thresholds is None else " at several thresholds")
+
+    @property
+    def chooses_ensemble(self) -> bool:
+        return self.chosen.weights is not None
+
+    @property
+    def winner_name(self) -> str:
         return name_of_choice(self.names[self.winner], self.chosen, self.thresholds)
+
+    @property
+    def choice_provenance(self) -> dict[str, Any]:
+        if self.chosen.weights is not None:
+            return {"weights": self.of_configurations(self.chosen.weights[0]).tolist()}
+        return {} if self.thresholds is None else {"threshold": float(self.thresholds[self.winner_column])}
+
+    @property
+    def uncorrected(self) -> float:
+        # A function of the user's may warn for a configuration that predicts one class only.
+        with quiet_if_foreign([self.metric]):
+            if self.chooses_ensemble:
+                return float(self.scores_of_winner(np.ones((1, self.truth.n_rows), dtype=np.uint8))[0])
+            return float(self.scores.observed()[self.winner_column])
+
+    @cached_property
+    def constant(self) -> float | None:
+        return constant_score(self.scores, self.truth, self.predictions.shape[2])
 
     def scores_of_winner(self, counts: Weightings, score: AggregateScore | None = None) -> NDArray[np.float64]:
         """(L,): what was chosen on the observed rows, scored under weightings (L, n).
 
-        In the search's aggregate, or as ``score`` has it. Needs a matrix.
+        In the search's aggregate, or as ``score`` has it.
         """
-        assert self.matrix is not None, "rows are weighed in a matrix only"
-        chosen = self.chosen or Choice(np.array([self.winner_column]))
-        return self.matrix.score(score or self.matrix.scores, chosen.repeated(len(counts)), counts)
+        return self.score(score or self.scores, self.chosen.repeated(len(counts)), counts)
+
+    def score(self, score: AggregateScore, choice: Choice, counts: Weightings) -> NDArray[np.float64]:
+        """(L,): what was chosen under each weighting, scored under ``counts`` by ``scores`` or ``out_of_bag``.
+
+        NaN where nothing was chosen.
+        """
+        if choice.tied is not None:
+            # A score of no weight may be NaN, and 0 times NaN is NaN.
+            values = np.where(choice.tied > 0, score.all(counts), 0.0)
+            return np.where(choice.columns == NONE_CHOSEN, np.nan, (values * choice.tied).sum(axis=1))
+        if choice.weights is None:
+            # -1 stands for "nothing was chosen" and would index the last column, so 0 is scored there and thrown
+            # away.
+            values = score.selected(counts, np.maximum(choice.columns, 0))
+            return np.where(choice.columns == NONE_CHOSEN, np.nan, values)
+        assert self.averages is not None, "a rule of weights averages something"
+        return self.averages.score(score, choice, counts)
 
     @property
-    def uncorrected(self) -> float:
-        """The winner's score in the search's aggregate; from fold scores alone their mean."""
-        if self.matrix is not None:
-            # A function of the user's may warn for a configuration that predicts one class only.
-            with quiet_if_foreign([self.metric]):
-                if self.chooses_ensemble:
-                    return float(self.scores_of_winner(np.ones((1, self.matrix.truth.n_rows), dtype=np.uint8))[0])
-                return float(self.matrix.scores.observed()[self.winner_column])
-        assert self.fold_scores is not None, "evidence holds a matrix, fold scores, or both"
-        return defined_mean(self.fold_scores[:, self.winner_column])
+    def predictions_of_winner(self) -> NDArray[Any]:
+        """(n, 1, R[, outputs]): of what was chosen on the observed rows."""
+        if self.averages is None or self.chosen.weights is None:
+            return self.predictions[:, self.chosen.columns[:1]]
+        return self.averages.of_weights(self.chosen.weights[:1])
 
-    @cached_property
-    def constant(self) -> float | None:
-        """The best constant model's score beside ``uncorrected``; None where there is none."""
-        if self.matrix is None:
-            return self.baseline
-        return constant_score(self.matrix.scores, self.matrix.truth, self.matrix.predictions.shape[2])
+    @property
+    def independent_units(self) -> NDArray[np.intp]:
+        """(n,): what counts as independent: rows, groups, or stretches of rows as long as the blocks drawn."""
+        if self.row_blocks is None:
+            return self.unit_of_row
+        # Rows of one stretch depend on each other, those of different stretches hardly.
+        return np.arange(self.truth.n_rows, dtype=np.intp) // self.row_blocks.length
+
+    @property
+    def sample_weight(self) -> NDArray[np.float64] | None:
+        """Importance weights (n,) of mean 1, or None where all weigh the same."""
+        return self.scores.sample_weight
+
+    @property
+    def units(self) -> tuple[int, float]:
+        """How many units of any weight are independent, and as how many of equal weight they count."""
+        rows, weights = self.scores.rows_of_weight, self.sample_weight
+        return effective_units(self.independent_units[rows], None if weights is None else weights[rows])
+
+    def count_of(self, rows: NDArray[np.bool_]) -> float:
+        """The effective number of units of some rows (a mask)."""
+        weights = self.sample_weight
+        return effective_units(self.independent_units[rows], None if weights is None else weights[rows])[1]
+
+    @property
+    def units_of_classes(self) -> dict[int, float]:
+        """The effective number of units of each class that the metric needs, by its code."""
+        codes = needed_codes(self.metric, self.truth)
+        return {code: self.count_of(self.truth.values == code) for code in codes}
 
 
-def name_of_choice(winner: str, chosen: Choice | None, thresholds: Floats | None) -> str:
+def name_of_choice(winner: str, chosen: Choice, thresholds: Floats | None) -> str:
     """What was chosen, in words, from the name of the winner."""
-    if chosen is not None and thresholds is not None:
+    if thresholds is not None:
         return f"{winner} at threshold {thresholds[chosen.columns[0]]:.4g}"
-    if chosen is not None and chosen.weights is not None:
+    if chosen.weights is not None:
         members = int(np.count_nonzero(chosen.weights[0]))
         return winner if members == 1 else f"ensemble of {members} configurations"
     return winner
@@ -291,26 +339,6 @@ def defined_mean(values: NDArray[np.float64]) -> float:
         return float(present.mean()) if present.size else float("nan")
 
 
-def needs_predictions(evidence: Evidence) -> str | None:
-    """Half a sentence where there are fold scores only; None where there is a matrix of predictions.
-
-    Parameters
-    ----------
-    evidence : Evidence
-
-    Returns
-    -------
-    str or None
-        For the refusal of a method that scores rows.
-    """
-    if evidence.matrix is not None:
-        return None
-    return (
-        "it needs held-out predictions, but there are only fold scores (HeldOutSearchCV keeps predictions, "
-        "unless its scorer cannot be opened, as those made by make_scorer can)"
-    )
-
-
 def needs_folds(evidence: Evidence) -> str | None:
     """Half a sentence where no fold scores are known; None where they are."""
     if evidence.fold_scores is not None:
@@ -325,7 +353,7 @@ def needs_columns(evidence: Evidence) -> str | None:
     return f"the selection rule '{evidence.selection}' chooses an ensemble, which has no fold scores"
 
 
-def needs_one_configuration(evidence: Evidence) -> str | None:
+def needs_one_configuration(evidence: Candidates) -> str | None:
     """Half a sentence where the selection rule chooses an ensemble or tunes a threshold; None otherwise."""
     if evidence.thresholds is None and not evidence.chooses_ensemble:
         return None

@@ -13,12 +13,17 @@ from numpy.typing import NDArray
 from heldout._types import Floats
 from heldout.data.task import Truth
 from heldout.errors import InputError
-from heldout.estimates.candidates import CandidateRows, MatrixColumns, candidate_rows, check_defined, check_selects
-from heldout.estimates.data_flags import flags_of_rows, flags_of_scales, flags_of_segments, too_small_out_of_bag
-from heldout.estimates.evidence import Evidence, Matrix, name_of_choice
-from heldout.estimates.input_arrays import read_as
+from heldout.estimates.candidates import Matrix, matrix_of
+from heldout.estimates.data_flags import (
+    flags_of_matrix,
+    flags_of_rows,
+    flags_of_scales,
+    flags_of_segments,
+    too_small_out_of_bag,
+)
+from heldout.estimates.evidence import Candidates
 from heldout.estimates.ordered_rows import check_without_groups, in_blocks
-from heldout.estimates.question import Question, Scale, Scales, Scored
+from heldout.estimates.question import AnyAggregate, Question, Scale, Scales, Scored
 from heldout.flags import Flag
 from heldout.metrics.aggregate import AggregateScore, PairSegment
 from heldout.metrics.base import is_pair_based, oriented, positive_of, quiet_if_foreign
@@ -32,182 +37,131 @@ from heldout.selection.threshold import Threshold
 
 def gather(
     truth: Truth, predictions: HeldOutPredictions, question: Question, scored: Scored = "as asked"
-) -> Evidence:
+) -> Candidates:
     """The evidence that held-out predictions hold for a question; ``scored`` is the method's."""
-    return evidence_from(candidate_columns(truth, predictions, question), question, scored)
+    matrix = matrix_of(truth, predictions, question)
+    return evidence_from(matrix, question.aggregate, scored)
 
 
-def candidate_columns(truth: Truth, predictions: HeldOutPredictions, question: Question) -> MatrixColumns:
-    """The candidates' predictions of the rows that all of them predicted, for every aggregate of a question."""
-    metrics = question.metrics
-    # Before anything is computed: a rule that cannot choose among these is refused in a moment.
-    question.rule.check(predictions.n_configurations, question.params, list(question.selected_on))
-    rows = candidate_rows(predictions, [read_as(question.rule, each, truth) for each in metrics], question.groups)
-    # A winner that a search chose by its fold scores may have failed for this metric.
-    if question.winner is not None and question.winner not in rows.candidates:
-        raise InputError(
-            f"the winner, {predictions.names[question.winner]}, has no predictions that "
-            f"{question.metric.name} can read"
-        )
-    check_selects(question.selected_on.values(), len(rows.candidates))
-    used = truth.rows(rows.used)
-    check_defined(used, metrics)
-    weights = None if question.sample_weight is None else question.sample_weight[rows.used]
-    columns = MatrixColumns(
-        truth,
-        used,
-        predictions,
-        question.rule,
-        rows,
-        _segmentations(predictions, rows),
-        weights,
-        threshold=question.threshold,
-        weights=[(metric, None if its is None else its[rows.used]) for metric, its in question.weights],
-    )
-    return columns.at_thresholds(question.metric) if isinstance(question.rule, Threshold) else columns
-
-
-def evidence_from(columns: MatrixColumns, question: Question, scored: Scored = "as asked") -> Evidence:
-    """The evidence of columns on the scales of a question and a method."""
-    scales = Scales.of(question.aggregate, question.metric, scored)
-    if scales.value == "aligned" and not columns.may_align:
+def evidence_from(matrix: Matrix, aggregate: AnyAggregate, scored: Scored = "as asked") -> Candidates:
+    """The evidence of a matrix on the scales of an aggregate and a method."""
+    scales = Scales.of(aggregate, matrix.question.metric, scored)
+    if scales.value == "aligned" and not matrix.may_align:
         scales = scales._replace(value="pooled")
-    evidence = _evidence_on(scales, columns, question)
+    evidence = _evidence_on(scales, matrix, aggregate)
     # Models of different folds are on no common scale, so all rows together mean nothing: back to the scale of the
     # selection.
     if scales.value == scales.selection or Flag.INCOMPARABLE_FOLDS not in evidence.flags:
         return evidence
     sentence = f"{evidence.flags[Flag.INCOMPARABLE_FOLDS]} {STAYS_ON_FOLDS}"
-    evidence = _evidence_on(Scales(scales.selection, scales.selection), columns, question)
+    evidence = _evidence_on(Scales(scales.selection, scales.selection), matrix, aggregate)
     return replace(evidence, flags={**evidence.flags, Flag.INCOMPARABLE_FOLDS: sentence})
 
 
 STAYS_ON_FOLDS = "Value and interval are therefore of the mean over folds."
 
 
-def _evidence_on(scales: Scales, columns: MatrixColumns, question: Question) -> Evidence:
-    if scales != ("pooled", "pooled") and columns.segments["folds"] is None:
+def _evidence_on(scales: Scales, matrix: Matrix, aggregate: AnyAggregate) -> Candidates:
+    question = matrix.question
+    if scales != ("pooled", "pooled") and matrix.segments["folds"] is None:
         raise InputError(
-            f"`aggregate={question.aggregate!r}` needs `folds=`, one label per row; or use `aggregate='pooled'`.",
+            f"`aggregate={aggregate!r}` needs `folds=`, one label per row; or use `aggregate='pooled'`.",
             argument="aggregate",
         )
     check_without_groups(question.settings.blocks, question.groups)
     with quiet_if_foreign(question.metrics):
         return in_blocks(
-            _evidence(columns, question, scales),
-            exchangeable=columns.predictions.exchangeable,
-            pooled=partial(columns.score, question.metric, "pooled"),
+            _evidence(matrix, scales),
+            exchangeable=matrix.predictions.exchangeable,
+            pooled=partial(matrix.score, question.metric, "pooled"),
         )
 
 
-def _evidence(columns: MatrixColumns, question: Question, scales: Scales) -> Evidence:
-    rows, predictions = columns.rows, columns.predictions
-    matrix, segment_flags = _matrix(columns, question, scales)
-    # Once more without those that cannot be scored: rows in play and columns depend on who competes.
-    unscored = _unscored(columns, matrix, question)
-    if unscored:
-        without = replace(predictions, failed={**predictions.failed, **unscored})
-        return _evidence(candidate_columns(columns.whole_truth, without, question), question, scales)
-    if question.winner is None:
-        chosen = _winner(matrix)
-    else:
-        chosen = Choice(np.flatnonzero(rows.candidates == question.winner))
-    folds = columns.segments["folds"]
-    fold_scores = None if matrix.by_fold is None else matrix.by_fold.observed_by_segment()
-    repeat_of_split = None if folds is None else _repeat_of_segment(folds)
-    # From the column to the configuration: with thresholds, columns and configurations are not the same.
-    winner = int(columns.configurations[chosen.columns[0]])
-    name, thresholds = predictions.names[winner], None if columns.cuts is None else columns.cuts.threshold
-    return Evidence(
-        question.metric,
-        predictions.names,
-        columns.configurations,
-        winner,
-        question.settings,
-        selection=question.rule.name,
-        aggregate=scales.selection,
-        n_rows_used=len(rows.used),
-        chosen=chosen,
-        thresholds=thresholds,
-        matrix=matrix,
-        fold_scores=fold_scores,
-        repeat_of_split=repeat_of_split,
-        fold_replay=None if fold_scores is None else _fold_replay(matrix, fold_scores, repeat_of_split, scales),
-        test_share=predictions.test_share,
-        flags={
-            **rows.flags,
-            **segment_flags,
-            **flags_of_scales(columns, matrix, chosen, name, scales),
-            **flags_of_rows(question.metric, matrix, chosen, name_of_choice(name, chosen, thresholds)),
-        },
-        details=_provenance(columns, question, matrix, scales),
-    )
-
-
-def _segmentations(predictions: HeldOutPredictions, rows: CandidateRows) -> dict[str, NDArray[np.int32] | None]:
-    """Segment codes (n, R) of both divisions, on the rows used; -1 where no candidate is compared."""
-    repeats = np.arange(rows.in_play.shape[1], dtype=np.int32)[None, :]
-    pooled = np.where(rows.in_play, repeats, -1)[rows.used].astype(np.int32)
-    if predictions.folds is None:
-        return {"pooled": pooled, "folds": None}
-    # Codes that never recur in another repeat, so that a fold is one segment wherever it is.
-    of_folds = predictions.folds + repeats * (int(predictions.folds.max()) + 1)
-    # Rows in no fold, as the first of a time series, are compared with none.
-    in_a_fold = rows.in_play & (predictions.folds >= 0)
-    return {"pooled": pooled, "folds": np.where(in_a_fold, of_folds, -1)[rows.used].astype(np.int32)}
-
-
-def _matrix(columns: MatrixColumns, question: Question, scales: Scales) -> tuple[Matrix, dict[Flag, str]]:
-    """The matrix, and what to know of its folds."""
-    rows = columns.rows
-    metric, folds = question.metric, columns.segments["folds"]
-    selection = {name: columns.score(each, scales.selection) for name, each in question.selected_on.items()}
+def _evidence(matrix: Matrix, scales: Scales) -> Candidates:
+    question, predictions, folds = matrix.question, matrix.predictions, matrix.segments["folds"]
+    metric, names = question.metric, predictions.names
+    selection = {name: matrix.score(each, scales.selection) for name, each in question.selected_on.items()}
     # Reported and selected by the same metric on the same scale: one table of scores serves both.
     chosen_by = next((selection[name] for name, each in question.selected_on.items() if each is metric), None)
-    scores = chosen_by if chosen_by and scales.value == scales.selection else columns.score(metric, scales.value)
+    scores = chosen_by if chosen_by and scales.value == scales.selection else matrix.score(metric, scales.value)
     _check_within(scores, scales.value)
-    flags: dict[Flag, str] = {}
-    out_of_bag, by_fold = scores, None
+    by_fold, fold_scores, repeat_of_split = None, None, None
     if folds is not None:
-        by_fold = scores if scales.value == "folds" else columns.score(metric, "folds")
+        by_fold = scores if scales.value == "folds" else matrix.score(metric, "folds")
+    segment_flags: dict[Flag, str] = {}
     # Flags of undefined folds concern those who choose by folds; the others score all rows.
     if scales.selection == "folds":
-        assert by_fold is not None and columns.predictions.folds is not None, "evidence_from says so"
-        flags = flags_of_segments(by_fold, columns.truth, columns.predictions.folds[rows.used])
+        assert by_fold is not None and predictions.folds is not None, "evidence_from says so"
+        segment_flags = flags_of_segments(by_fold, matrix.truth, predictions.folds[matrix.used])
+    out_of_bag = scores
     if scales.value == "folds":
-        out_of_bag, pooled = _out_of_bag_score(columns, scores)
-        flags |= pooled
-    averages = columns.averages(metric)
-    matrix = Matrix(
-        truth=columns.truth,
+        out_of_bag, pooled = _out_of_bag_score(matrix, scores)
+        segment_flags |= pooled
+    averages = matrix.averages(metric)
+    replay = _replay(matrix, tuple(selection.values()), by_fold, averages, scales)
+    # Once more without those that cannot be scored: rows in play and columns depend on who competes.
+    unscored = _unscored(matrix, replay)
+    if unscored:
+        without = replace(predictions, failed={**predictions.failed, **unscored})
+        return _evidence(matrix_of(matrix.whole_truth, without, question), scales)
+    if question.winner is None:
+        chosen = _winner(replay, matrix.truth.n_rows)
+    else:
+        chosen = Choice(np.flatnonzero(matrix.candidates == question.winner))
+    if by_fold is not None and folds is not None:
+        fold_scores, repeat_of_split = by_fold.observed_by_segment(), _repeat_of_segment(folds)
+    evidence = Candidates(
+        metric=metric,
+        names=names,
+        candidates=matrix.configurations,
+        # From the column to the configuration: with thresholds, columns and configurations are not the same.
+        winner=int(matrix.configurations[chosen.columns[0]]),
+        settings=question.settings,
+        selection=question.rule.name,
+        aggregate=scales.selection,
+        n_rows_used=len(matrix.used),
+        fold_scores=fold_scores,
+        repeat_of_split=repeat_of_split,
+        fold_replay=_fold_replay(replay, by_fold, fold_scores, repeat_of_split, scales),
+        test_share=predictions.test_share,
+        truth=matrix.truth,
+        used=matrix.used,
         scores=scores,
         out_of_bag=out_of_bag,
         by_fold=by_fold,
-        noise=tuple(_noise_score(columns, score, scores, out_of_bag, scales) for score in selection.values()),
-        replay=_replay(columns, question, tuple(selection.values()), by_fold, averages, scales),
-        averages=averages,
-        unit_of_row=rows.unit_of_row,
+        noise=tuple(_noise_score(matrix, score, scores, out_of_bag, scales) for score in selection.values()),
+        replay=replay,
+        chosen=chosen,
+        thresholds=None if matrix.cuts is None else matrix.cuts.threshold,
+        unit_of_row=matrix.unit_of_row,
         grouped=question.groups is not None,
-        predictions=columns.as_metric_reads(metric),
-        in_play=rows.in_play[rows.used],
+        predictions=matrix.as_metric_reads(metric),
+        in_play=matrix.in_play,
         folds=folds,
+        averages=averages,
     )
-    return matrix, flags
+    flags = {
+        **flags_of_matrix(matrix),
+        **segment_flags,
+        **flags_of_scales(matrix, evidence, scales),
+        **flags_of_rows(evidence),
+    }
+    return replace(evidence, flags=flags, details=_provenance(matrix, evidence, scales))
 
 
-def _unscored(columns: MatrixColumns, matrix: Matrix, question: Question) -> dict[int, str]:
+def _unscored(matrix: Matrix, replay: SelectionReplay) -> dict[int, str]:
     """Candidates for which a function of the user's or of scikit-learn's fails where others have a score, and why.
 
     A bootstrap without the rows on which it fails would give them a score, and they could win there.
     """
-    foreign = [score for score in matrix.replay.scores if score.calls_foreign_code]
-    lacking = np.zeros(len(columns.configurations), dtype=bool)
+    foreign = [score for score in replay.scores if score.calls_foreign_code]
+    lacking = np.zeros(len(matrix.configurations), dtype=bool)
     for score in foreign:
         lacking |= np.isnan(score.observed())
-    unscored = set(columns.configurations[lacking].tolist()) - set(columns.configurations[~lacking].tolist())
+    unscored = set(matrix.configurations[lacking].tolist()) - set(matrix.configurations[~lacking].tolist())
     why = "; ".join(message for score in foreign for message in score.failures)
     # Where all lack a score it is the metric that fails, which is said elsewhere.
-    return {} if lacking.all() else dict.fromkeys(sorted(unscored - {question.winner}), why)
+    return {} if lacking.all() else dict.fromkeys(sorted(unscored - {matrix.question.winner}), why)
 
 
 def _check_within(scores: AggregateScore, scale: Scale) -> None:
@@ -222,7 +176,7 @@ def _check_within(scores: AggregateScore, scale: Scale) -> None:
 
 
 def _noise_score(
-    columns: MatrixColumns,
+    matrix: Matrix,
     score: AggregateScore,
     reported: AggregateScore,
     out_of_bag: AggregateScore,
@@ -235,62 +189,64 @@ def _noise_score(
     if score is reported:
         return out_of_bag
     if scales.selection == "folds" and score.metric == reported.metric:
-        return _out_of_bag_score(columns, score)[0]
+        return _out_of_bag_score(matrix, score)[0]
     return score
 
 
-def _out_of_bag_score(columns: MatrixColumns, scores: AggregateScore) -> tuple[AggregateScore, dict[Flag, str]]:
+def _out_of_bag_score(matrix: Matrix, scores: AggregateScore) -> tuple[AggregateScore, dict[Flag, str]]:
     """The score of out-of-bag rows where the winner is selected by means over folds, and its flag.
 
     Where folds are large it is that mean. Otherwise it counts the pairs within folds, which need no large ones, or
     for other metrics scores all rows together.
     """
-    codes, weighed = columns.segments["folds"], scores.rows_of_weight
+    codes, weighed = matrix.segments["folds"], scores.rows_of_weight
     assert codes is not None, "folds are read where they are known"
-    too_small = too_small_out_of_bag(scores.metric, columns.truth.rows(weighed), codes[weighed])
+    too_small = too_small_out_of_bag(scores.metric, matrix.truth.rows(weighed), codes[weighed])
     if too_small is None:
         return scores, {}
     if is_pair_based(scores.metric):
-        return columns.score(scores.metric, "within"), {}
-    return columns.score(scores.metric, "pooled"), {Flag.OUT_OF_BAG_POOLED: too_small}
+        return matrix.score(scores.metric, "within"), {}
+    return matrix.score(scores.metric, "pooled"), {Flag.OUT_OF_BAG_POOLED: too_small}
 
 
 def _replay(
-    columns: MatrixColumns,
-    question: Question,
+    matrix: Matrix,
     selection: tuple[AggregateScore, ...],
     by_fold: AggregateScore | None,
     averages: Averages | None,
     scales: Scales,
 ) -> SelectionReplay:
     """The rule over the columns; a threshold is selected as the best column is."""
+    question = matrix.question
     rule, names = question.rule, list(question.selected_on)
     in_folds: tuple[AggregateScore, ...] = ()
     if rule.reads_fold_scores and by_fold is not None:
         # Rules such as one standard error read the spread over folds, on whatever scale the value is.
-        in_folds = selection if scales.selection == "folds" else _in_folds(columns, question, by_fold)
+        in_folds = selection if scales.selection == "folds" else _in_folds(matrix, by_fold)
     if isinstance(rule, Threshold):
-        n_columns = len(columns.configurations)
+        n_columns = len(matrix.configurations)
         # A column is a configuration at a threshold, for which parameters mean nothing.
         no_params: list[Mapping[str, Any]] = [{}] * n_columns
         return SelectionReplay(Best(), selection, in_folds, np.arange(n_columns), no_params, names)
-    params = question.params or [{} for _ in columns.predictions.names]
-    return SelectionReplay(rule, selection, in_folds, columns.rows.candidates, params, names, averages)
+    params = question.params or [{} for _ in matrix.predictions.names]
+    return SelectionReplay(rule, selection, in_folds, matrix.candidates, params, names, averages)
 
 
-def _in_folds(columns: MatrixColumns, question: Question, by_fold: AggregateScore) -> tuple[AggregateScore, ...]:
+def _in_folds(matrix: Matrix, by_fold: AggregateScore) -> tuple[AggregateScore, ...]:
     """Fold scores of each metric that the rule reads; ``by_fold`` are those of the reported one."""
-    read = question.selected_on.values()
-    return tuple(by_fold if each is question.metric else columns.score(each, "folds") for each in read)
+    read = matrix.question.selected_on.values()
+    return tuple(by_fold if each is matrix.question.metric else matrix.score(each, "folds") for each in read)
 
 
 def _fold_replay(
-    matrix: Matrix, fold_scores: Floats, repeat_of_split: NDArray[np.intp] | None, scales: Scales
+    replay: SelectionReplay,
+    reported: AggregateScore | None,
+    fold_scores: Floats | None,
+    repeat_of_split: NDArray[np.intp] | None,
+    scales: Scales,
 ) -> FoldReplay | None:
     """The selection on fold scores; None where some that it reads were not computed."""
-    replay, reported = matrix.replay, matrix.by_fold
-    assert reported is not None and repeat_of_split is not None
-    if isinstance(replay.rule, WeightRule):
+    if isinstance(replay.rule, WeightRule) or reported is None or fold_scores is None or repeat_of_split is None:
         return None
     read = []
     for m, score in enumerate(replay.scores):
@@ -313,9 +269,8 @@ def _repeat_of_segment(segments: NDArray[np.int32]) -> NDArray[np.intp]:
     return np.repeat(np.arange(len(held)), held)
 
 
-def _winner(matrix: Matrix) -> Choice:
-    replay = matrix.replay
-    once = np.ones((1, matrix.truth.n_rows), dtype=np.uint8)
+def _winner(replay: SelectionReplay, n_rows: int) -> Choice:
+    once = np.ones((1, n_rows), dtype=np.uint8)
     try:
         chosen = replay.choice(once)
     except SelectionFailedError as error:
@@ -326,16 +281,16 @@ def _winner(matrix: Matrix) -> Choice:
         needs = " and ".join(dict.fromkeys(f"{metric.name} needs {metric.needs}" for metric in lacking))
         reason = failures or needs or f"{replay.scores[0].metric.name} gives a number for none of them"
         raise InputError(
-            f"no configuration has a defined score on the {matrix.truth.n_rows} rows that all predicted "
+            f"no configuration has a defined score on the {n_rows} rows that all predicted "
             f"({reason}), so none could be chosen."
         )
     return chosen
 
 
-def _provenance(columns: MatrixColumns, question: Question, matrix: Matrix, scales: Scales) -> dict[str, Any]:
+def _provenance(matrix: Matrix, evidence: Candidates, scales: Scales) -> dict[str, Any]:
     """What is estimated, of which rows."""
-    predictions, truth = columns.predictions, columns.whole_truth
-    pairs_out_of_bag = scales.value == "folds" and isinstance(matrix.out_of_bag.segments[0], PairSegment)
+    question, predictions, truth = matrix.question, matrix.predictions, matrix.whole_truth
+    pairs_out_of_bag = scales.value == "folds" and isinstance(evidence.out_of_bag.segments[0], PairSegment)
     return {
         "task": str(truth.kind),
         "pos_label": truth.label_of(positive_of(question.metric, truth)),

@@ -16,7 +16,7 @@ from heldout._types import Floats
 from heldout.data.checks import check_count, check_room
 from heldout.data.task import array_of, distinct, in_one_order, numbers_of, shortened
 from heldout.errors import InputError
-from heldout.estimates.candidates import adaptive_sentence, failed_sentence
+from heldout.estimates.data_flags import flag_of_adaptive, flag_of_failed
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.inputs import warn_of
 from heldout.estimates.methods import answer, method_of
@@ -190,11 +190,7 @@ def evidence_of_scores(
             f"all {len(names)} configurations failed, so nothing can be estimated; the first: {names[first]}: "
             f"{failed[first]}."
         )
-    flags: dict[Flag, str] = {}
-    if failed:
-        flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(names, failed)
-    if adaptive:
-        flags[Flag.ADAPTIVE_SEARCH] = adaptive_sentence(len(candidates), None)
+    flags = flag_of_failed(names, failed) | (flag_of_adaptive(len(candidates), None) if adaptive else {})
     scores = held.values[:, candidates]
     unscored = int(np.isnan(scores).all(axis=1).sum())
     # A split without any score is left out of every mean, so that it must not count as a split either.

@@ -31,10 +31,10 @@ from heldout.data.task import (
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Method
 from heldout.estimates.block_length import BlockLength
-from heldout.estimates.candidates import MatrixColumns
+from heldout.estimates.candidates import Matrix, matrix_of
 from heldout.estimates.data_flags import flag_of_upside_down
-from heldout.estimates.evidence import Evidence
-from heldout.estimates.from_matrix import candidate_columns, evidence_from
+from heldout.estimates.evidence import Candidates
+from heldout.estimates.from_matrix import evidence_from
 from heldout.estimates.input_arrays import (
     FittedSearch,
     KnownPredictions,
@@ -83,13 +83,13 @@ class Inputs:
     default_aggregate: bool = False  # whether the user left ``aggregate`` out; then the question has "pooled"
     is_of_search: bool = False  # whether the aggregate is that of the search that made the predictions
     flags: Mapping[Flag, str] = field(default_factory=dict)  # of that search
-    _gathered: dict[Scales, Evidence] = field(default_factory=dict, repr=False)
+    _gathered: dict[Scales, Candidates] = field(default_factory=dict, repr=False)
 
     @cached_property
-    def _columns(self) -> MatrixColumns:
-        return candidate_columns(self.truth, self.predictions, self.question)
+    def _matrix(self) -> Matrix:
+        return matrix_of(self.truth, self.predictions, self.question)
 
-    def evidence(self, method: Method) -> Evidence:
+    def evidence(self, method: Method) -> Candidates:
         """The evidence that the method reads: gathered once for each aggregate that a winner is selected in."""
         if self.is_of_search or self.question.aggregate == "auto":  # as the search itself would with this method
             return self._in(self.question.aggregate, method.scored)
@@ -101,7 +101,7 @@ class Inputs:
             return self._in(self.question.aggregate)
         return self._in("folds")
 
-    def _in_own_aggregate(self) -> Evidence:
+    def _in_own_aggregate(self) -> Candidates:
         """In the user's aggregate; by default all rows together, unless the scores of folds are incomparable."""
         if not self.default_aggregate or not self._may_count_within:
             return self._in(self.question.aggregate)
@@ -121,13 +121,12 @@ class Inputs:
         known = self.predictions.folds is not None and is_pair_based(self.question.metric)
         return known and all(unfit_within(metric) is None for metric in read)
 
-    def _in(self, aggregate: AnyAggregate, scored: Scored = "as asked") -> Evidence:
+    def _in(self, aggregate: AnyAggregate, scored: Scored = "as asked") -> Candidates:
         scales = Scales.of(aggregate, self.question.metric, scored)
         # By both scales: methods with the same scales share one evidence, and so the draws.
         if scales not in self._gathered:
-            question = replace(self.question, aggregate=aggregate)
             with enough_memory("what the metric reads of the predictions", FEWER):
-                evidence = evidence_from(self._columns, question, scored)
+                evidence = evidence_from(self._matrix, aggregate, scored)
             self._gathered[scales] = replace(evidence, flags={**evidence.flags, **self.flags})
         return self._gathered[scales]
 

@@ -31,7 +31,7 @@ from scipy.stats import rankdata
 
 from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth, labels_text
-from heldout.estimates.evidence import Evidence, Matrix, count_of
+from heldout.estimates.evidence import Candidates, Evidence
 from heldout.estimates.intervals import NO_WIDTH, has_no_width, standard_error_of_area
 from heldout.estimates.types import Alternative, Interval
 from heldout.flags import Flag
@@ -101,29 +101,31 @@ def _with_alike_classes(reached: Reached, evidence: Evidence) -> Reached:
 
     A classifier that finds none of 5 ill persons may find up to half of all; bootstraps of these 5 cannot show it.
     """
-    interval, metric, matrix = reached.interval, evidence.metric, evidence.matrix
+    interval, metric = reached.interval, evidence.metric
     # An ensemble has no column of labels, and without weights a share of the rows cannot be given other labels.
-    if interval is None or matrix is None or evidence.chooses_ensemble or not metric.takes_weights:
+    if not isinstance(evidence, Candidates) or interval is None:
+        return reached
+    if evidence.chooses_ensemble or not metric.takes_weights:
         return reached
     # A mean over rows does not look at classes: its rows are alike all together or not at all.
     if not reads_labels(metric) or metric.row_wise:
         return reached
-    truth, labels = matrix.truth, matrix.predictions[:, evidence.winner_column]
+    truth, labels = evidence.truth, evidence.predictions[:, evidence.winner_column]
     assert truth.classes is not None, "labels are of classes"
     tail = (1 - interval.confidence_level) / (2 if interval.alternative == "two-sided" else 1)
     low, high, flags = interval.low, interval.high, dict(reached.flags)
     # Each class by itself, at the full tail: a score that is worst for several classes at once is not asked for.
     for code in np.unique(truth.values):
         rows = np.flatnonzero(truth.values == code)
-        right = labels[rows][matrix.in_play[rows]] == code
+        right = labels[rows][evidence.in_play[rows]] == code
         if not right.size or right.min() != right.max():
             continue
         # One candidate: bootstraps with spread repeat the selection, which pays for it.
-        share = Alike(count_of(matrix, truth.values == code), 1).otherwise(tail)
+        share = Alike(evidence.count_of(truth.values == code), 1).otherwise(tail)
         # What a wrong row would be called instead: the largest other class, which moves precision most probably.
         other_codes = truth.values[truth.values != code]
         other = code if not right[0] else int(np.bincount(other_codes).argmax()) if other_codes.size else code
-        score = _score_with(evidence, matrix, labels, rows, other, share)
+        score = _score_with(evidence, labels, rows, other, share)
         if score < low or score > high:
             low, high = min(low, score), max(high, score)
             flags |= Flag.ALIKE_CLASS.of(
@@ -137,18 +139,18 @@ def _with_alike_classes(reached: Reached, evidence: Evidence) -> Reached:
 
 
 def _score_with(
-    evidence: Evidence, matrix: Matrix, labels: NDArray[Any], rows: NDArray[np.intp], other: int, share: float
+    evidence: Candidates, labels: NDArray[Any], rows: NDArray[np.intp], other: int, share: float
 ) -> float:
     """The winner's score if a share of some rows had another label."""
     # Rows of the class stand twice: with their label, and with the other one at the share of their weight.
     every = np.r_[np.arange(len(labels)), rows]
-    weights = np.ones(len(labels)) if matrix.sample_weight is None else matrix.sample_weight.copy()
+    weights = np.ones(len(labels)) if evidence.sample_weight is None else evidence.sample_weight.copy()
     otherwise = share * weights[rows]
     weights[rows] *= 1 - share
     predicted = np.concatenate([labels, np.full_like(labels[rows], other)])[:, None]
-    repeats = np.where(matrix.in_play, np.arange(matrix.in_play.shape[1]), -1).astype(np.int32)[every]
+    repeats = np.where(evidence.in_play, np.arange(evidence.in_play.shape[1]), -1).astype(np.int32)[every]
     weights = np.r_[weights, otherwise]
-    score = aggregate_score(evidence.metric, matrix.truth.rows(every), predicted, repeats, weights)
+    score = aggregate_score(evidence.metric, evidence.truth.rows(every), predicted, repeats, weights)
     return float(score.observed()[0])
 
 
@@ -253,32 +255,31 @@ def units_of(evidence: Evidence, *, within_classes: bool = False) -> float:
     From fold scores alone, the folds of a repeat. ``within_classes``: rows may be alike in each class only, of
     which the smallest counts.
     """
-    matrix = evidence.matrix
-    if matrix is None:
+    if not isinstance(evidence, Candidates):
         repeats = evidence.repeat_of_split
         return float(evidence.n_rows_used if repeats is None else np.bincount(repeats).max())
-    truth, metric = matrix.truth, evidence.metric
-    total = count_of(matrix, _all(truth))
+    truth, metric = evidence.truth, evidence.metric
+    total = evidence.count_of(_all(truth))
     # Every row counts in a mean over rows, whatever its class.
     if metric.row_wise and not (within_classes and truth.classes is not None):
         return total
     # Without classes a pair needs two rows; a concordance needs an event in each.
     if truth.classes is None:
         events = truth.values["event"] if metric.needs is Needs.PAIR else _all(truth)
-        return max(min(count_of(matrix, events), total / 2), 1.0)
+        return max(min(evidence.count_of(events), total / 2), 1.0)
     codes = range(truth.n_classes) if within_classes else needed_codes(metric, truth)
     # The fewest of all: a recall rests on the class's rows, a precision on the rows that are predicted to be of it.
-    return min([total, *_units_of_codes(evidence, matrix, codes)])
+    return min([total, *_units_of_codes(evidence, codes)])
 
 
-def _units_of_codes(evidence: Evidence, matrix: Matrix, codes: Iterable[int]) -> list[float]:
+def _units_of_codes(evidence: Candidates, codes: Iterable[int]) -> list[float]:
     """How many units are of each class, and how many the winner predicts to be, where there are any."""
     counts = []
     for code in codes:
-        counts.append(count_of(matrix, matrix.truth.values == code))
+        counts.append(evidence.count_of(evidence.truth.values == code))
         if reads_labels(evidence.metric):
-            predicted = matrix.predictions[:, evidence.winner_column] == code
-            counts.append(count_of(matrix, predicted.any(axis=1)))
+            predicted = evidence.predictions[:, evidence.winner_column] == code
+            counts.append(evidence.count_of(predicted.any(axis=1)))
     return [count for count in counts if count > 0]
 
 
@@ -292,9 +293,9 @@ def different_candidates(evidence: Evidence) -> float:
     r² is the squared correlation of two candidates' errors, minus its expected value for independent errors. Copies
     of a candidate add nothing, and candidates with independent errors count fully.
     """
-    if evidence.matrix is None:
+    if not isinstance(evidence, Candidates):
         return float(len(evidence.candidates) if evidence.fold_scores is None else distinct(evidence.fold_scores))
-    errors = errors_of(evidence.matrix)
+    errors = errors_of(evidence)
     # Independent candidates count fully, copies not at all: the number of chances to be lucky.
     return 1.0 + (distinct(errors) - 1.0) * (1.0 - mean_square_correlation(errors))
 
@@ -305,24 +306,24 @@ def distinct(columns: NDArray[Any]) -> int:
     return len({np.ascontiguousarray(columns[:, j]).tobytes() for j in range(columns.shape[1])})
 
 
-def errors_of(matrix: Matrix) -> NDArray[Any]:
+def errors_of(evidence: Candidates) -> NDArray[Any]:
     """(cells, C) or (cells, C, outputs): errors by which candidates differ, on rows and repeats in play.
 
     For labels, whether each is right, on all rows because errors may be rare. For numbers, their errors; for scores
     and risks, their ranks within classes; both on some thousands of rows.
     """
-    row, repeat = np.nonzero(matrix.in_play)
+    row, repeat = np.nonzero(evidence.in_play)
     # Few of a thousand labels may be wrong, so all rows are needed; numbers differ on every row.
-    labels = matrix.predictions.dtype.kind in "iub"
+    labels = evidence.predictions.dtype.kind in "iub"
     some = slice(None, None, 1 if labels else max(1, -(-len(row) // MOST_CORRELATED)))
     row, repeat = row[some], repeat[some]
-    played, values = np.moveaxis(matrix.predictions, 2, 1)[row, repeat], matrix.truth.values[row]
+    played, values = np.moveaxis(evidence.predictions, 2, 1)[row, repeat], evidence.truth.values[row]
     # Probabilities of several classes have no single error.
     if played.ndim > 2:
         return played
     if labels:
         return played == values[:, None]
-    if matrix.truth.values.dtype.kind == "f":
+    if evidence.truth.values.dtype.kind == "f":
         return played - values[:, None]
     # Within classes, because any two good models rank positives above negatives, and would seem alike for that.
     return _ranks_within_classes(played, values)
@@ -371,7 +372,7 @@ def _near_an_end(interval: Interval, evidence: Evidence, value: float) -> Reache
     """The interval reaching at least as far as the bound for few wrong rows, or few right ones."""
     metric, (least, greatest) = evidence.metric, evidence.metric.range
     # Of an infinite range no value is near an end.
-    if evidence.matrix is None or evidence.chooses_ensemble or not math.isfinite(greatest - least):
+    if not isinstance(evidence, Candidates) or evidence.chooses_ensemble or not math.isfinite(greatest - least):
         return Reached(interval, {})
     tail = (1 - interval.confidence_level) / (2 if interval.alternative == "two-sided" else 1)
     share = (value - least) / (greatest - least)
@@ -379,7 +380,7 @@ def _near_an_end(interval: Interval, evidence: Evidence, value: float) -> Reache
     find: Callable[..., _Bound | None] = _of_few_pairs
     if reads_labels(metric):
         find = partial(_of_few_labels, at_worst=at_high != metric.greater_is_better)
-    bound = find(evidence, evidence.matrix, max(share, 1 - share), tail)
+    bound = find(evidence, max(share, 1 - share), tail)
     if bound is None:
         return Reached(interval, {})
     reach = bound.error * (greatest - least)
@@ -403,15 +404,13 @@ class _Bound(NamedTuple):
     by: str
 
 
-def _of_few_labels(
-    evidence: Evidence, matrix: Matrix, share: float, tail: float, *, at_worst: bool
-) -> _Bound | None:
+def _of_few_labels(evidence: Candidates, share: float, tail: float, *, at_worst: bool) -> _Bound | None:
     """The bound if few labels are wrong, or few right; None if there is enough spread."""
-    wrong, total = wrong_rows(matrix, evidence.winner_column), count_of(matrix, _all(matrix.truth))
+    wrong, total = wrong_rows(evidence), evidence.count_of(_all(evidence.truth))
     trials = units_of(evidence)
     if at_worst and not evidence.metric.row_wise:
         # A recall of 3 of 20 is not one of 3 trials if the model predicts 3 rows to be positive.
-        trials = max(_units_of_codes(evidence, matrix, needed_codes(evidence.metric, matrix.truth)), default=trials)
+        trials = max(_units_of_codes(evidence, needed_codes(evidence.metric, evidence.truth)), default=trials)
     missing = trials * (1 - share)
     few_missing = missing <= FEW_MISSING and 1 - share <= MOST_MISSING
     if min(wrong, total - wrong) > FEW_WRONG and not few_missing:
@@ -421,16 +420,16 @@ def _of_few_labels(
     return _Bound(error, missing, trials, "the exact binomial bound")
 
 
-def _of_few_pairs(evidence: Evidence, matrix: Matrix, share: float, tail: float) -> _Bound | None:
+def _of_few_pairs(evidence: Candidates, share: float, tail: float) -> _Bound | None:
     """The bound of an area if less than one disjoint pair is misplaced; None if there is enough spread."""
-    if matrix.truth.kind is not TaskKind.BINARY:
+    if evidence.truth.kind is not TaskKind.BINARY:
         return None
-    classes = [count_of(matrix, matrix.truth.values == code) for code in (0, 1)]
+    classes = [evidence.count_of(evidence.truth.values == code) for code in (0, 1)]
     # There are as many disjoint pairs as the smaller class has rows.
     missing = min(classes) * (1 - share)
     if missing > FEW_MISSING:
         return None
-    reading = reading_of(evidence.metric, matrix.truth.kind)
+    reading = reading_of(evidence.metric, evidence.truth.kind)
     if reading is None or reading.share is not Share.AUC:
         return None
     error = 1 - least_area(share, classes, tail)
@@ -456,14 +455,14 @@ def least_area(area: float, classes: Sequence[float], tail: float) -> float:
     return float(brentq(beyond, 1e-9, area)) if beyond(1e-9) > 0 else 0.0
 
 
-def wrong_rows(matrix: Matrix, column: int) -> float:
-    """How many units a column predicts wrong, the mean over repeats, as they weigh."""
-    wrong = (matrix.predictions[:, column] != matrix.truth.values[:, None]) & matrix.in_play
+def wrong_rows(evidence: Candidates) -> float:
+    """How many units the winner predicts wrong, the mean over repeats, as they weigh."""
+    wrong = (evidence.predictions[:, evidence.winner_column] != evidence.truth.values[:, None]) & evidence.in_play
     # Rows in no repeat divide by 1 and are wrong in none.
-    shares = wrong.sum(axis=1) / np.maximum(matrix.in_play.sum(axis=1), 1)
-    weights = matrix.sample_weight
+    shares = wrong.sum(axis=1) / np.maximum(evidence.in_play.sum(axis=1), 1)
+    weights = evidence.sample_weight
     share = float(np.average(shares, weights=weights))
-    return share * count_of(matrix, _all(matrix.truth))
+    return share * evidence.count_of(_all(evidence.truth))
 
 
 def _all(truth: Truth) -> NDArray[np.bool_]:

@@ -23,14 +23,7 @@ from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError, reason_of
 from heldout.estimates.base import Method, conclude
 from heldout.estimates.block_length import BlockLength, Blocks, blocks_of
-from heldout.estimates.candidates import (
-    adaptive_sentence,
-    dropped_sentence,
-    failed_sentence,
-    growing_sentence,
-    incomplete_sentence,
-)
-from heldout.estimates.data_flags import OF_FEW_ROWS
+from heldout.estimates.data_flags import OF_FEW_ROWS, flags_of_predictions
 from heldout.estimates.dropping_replay import with_dropping_replayed
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.from_matrix import gather
@@ -260,23 +253,9 @@ def _from_fold_scores(
     settings: Settings,
     replay: FoldReplay,
 ) -> Evidence:
-    failed, candidates = predictions.failed, replay.candidates
-    flags: dict[Flag, str] = {}
-    if predictions.dropped:
-        flags[Flag.DROPPED_CONFIGURATIONS] = dropped_sentence(predictions)
-    if predictions.training_range is not None:
-        flags[Flag.GROWING_TRAINING_SETS] = growing_sentence(predictions)
-    if failed:
-        flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(predictions.names, failed)
-    if not predictions.exchangeable:
-        flags |= Flag.NOT_EXCHANGEABLE.of()
-    if predictions.adaptive:
-        flags[Flag.ADAPTIVE_SEARCH] = adaptive_sentence(len(candidates), truth.n_rows)
-    tested = truth.n_rows
-    if predictions.folds is not None and (predictions.folds < 0).any():
-        in_play = predictions.folds >= 0
-        tested = int(in_play.any(axis=1).sum())
-        flags[Flag.INCOMPLETE_PREDICTIONS] = incomplete_sentence(in_play)
+    candidates, folds = replay.candidates, predictions.folds
+    in_play = np.ones((truth.n_rows, 1), dtype=bool) if folds is None else folds >= 0
+    flags = flags_of_predictions(predictions, predictions.failed, len(candidates), in_play, truth.n_rows)
     return Evidence(
         metric,
         predictions.names,
@@ -288,7 +267,7 @@ def _from_fold_scores(
         fold_scores=scores.values[:, candidates],
         repeat_of_split=scores.repeat,
         fold_replay=replay,
-        n_rows_used=tested,
+        n_rows_used=int(in_play.any(axis=1).sum()),
         test_share=predictions.test_share,
         flags=flags,
         details={"n_rows": truth.n_rows, "training_rows": predictions.training_rows},

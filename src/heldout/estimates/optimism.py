@@ -33,8 +33,7 @@ from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth
 from heldout.estimates.bootstrap import draws_of, map_draws
 from heldout.estimates.centres import Centres, ScoreRange, shrunken, unit_of
-from heldout.estimates.evidence import Evidence, Matrix, units_of_classes
-from heldout.estimates.intervals import effective_units
+from heldout.estimates.evidence import Candidates
 from heldout.estimates.types import Alternative, Interval
 from heldout.metrics.aggregate import AggregateScore, aggregate_score, alignable, aligned, reads_ranks
 from heldout.metrics.base import Metric, is_pair_based, oriented, quiet_if_foreign
@@ -189,19 +188,18 @@ class Optimism:
         return Interval(*ends, level, alternative)
 
 
-def optimism_of(evidence: Evidence, *, stratify: bool = False) -> Optimism:
+def optimism_of(evidence: Candidates, *, stratify: bool = False) -> Optimism:
     """Replay the selection around shrunken centres.
 
     Raises InputError when a bootstrap cannot be drawn on which the metrics are defined, and SelectionFailedError
     when the rule cannot be replayed.
     """
-    assert evidence.matrix is not None, "needs a matrix"
     settings = evidence.settings
     asked = "optimism", settings.entropy, settings.n_bootstraps, stratify, evidence.winner_column
-    if asked not in evidence.matrix.kept:
-        with quiet_if_foreign([evidence.metric, *(score.metric for score in evidence.matrix.replay.scores)]):
-            evidence.matrix.kept[asked] = _Replays(evidence, evidence.matrix, stratify).optimism()
-    return evidence.matrix.kept[asked]
+    if asked not in evidence.kept:
+        with quiet_if_foreign([evidence.metric, *(score.metric for score in evidence.replay.scores)]):
+            evidence.kept[asked] = _Replays(evidence, stratify).optimism()
+    return evidence.kept[asked]
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,18 +337,17 @@ def _degrees_of_freedom(units: Sequence[float]) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Replays:
-    evidence: Evidence
-    matrix: Matrix
+    evidence: Candidates
     stratify: bool
 
     def optimism(self) -> Optimism:
-        matrix, replay = self.matrix, self.matrix.replay
-        pairs = zip(replay.scores, matrix.noise, strict=True)
+        evidence, replay = self.evidence, self.evidence.replay
+        pairs = zip(replay.scores, evidence.noise, strict=True)
         read = [self._column(score, noise, number) for number, (score, noise) in enumerate(pairs)]
         own = read[0]
-        if replay.scores[0] is not matrix.scores:  # reported on another scale, or selected by another metric
-            number = 0 if replay.scores[0].metric is matrix.scores.metric else len(read)
-            own = self._column(matrix.scores, matrix.out_of_bag, number)
+        if replay.scores[0] is not evidence.scores:  # reported on another scale, or selected by another metric
+            number = 0 if replay.scores[0].metric is evidence.scores.metric else len(read)
+            own = self._column(evidence.scores, evidence.out_of_bag, number)
         possible = ScoreRange.of(self.evidence.metric)
         if (
             self.evidence.settings.n_bootstraps < FEWEST
@@ -366,7 +363,7 @@ class _Replays:
             spread = deviation_of(own.noise_of(possible, winner)) if own.usable[winner] else math.nan
             gains = spread * own.standard(possible, chosen.columns)
         spread, spread_at = self._spread(spread) if math.isfinite(spread) else (spread, math.nan)
-        units = [*units_of_classes(self.evidence.metric, matrix).values()] or [self._units[1]]
+        units = [*evidence.units_of_classes.values()] or [self.evidence.units[1]]
         return own.optimism(gains, spread, spread_at, chosen, units, self._dependence)
 
     @property
@@ -382,21 +379,21 @@ class _Replays:
 
         Of a metric of pairs that of aligned scores alone.
         """
-        matrix, metric = self.matrix, self.evidence.metric
-        if not can_have_more(matrix.truth) or metric.calls_foreign_code or metric.fits_to_its_rows:
+        evidence, metric = self.evidence, self.evidence.metric
+        if not can_have_more(evidence.truth) or metric.calls_foreign_code or metric.fits_to_its_rows:
             return seen, math.nan
-        predictions = matrix.predictions_of(self.evidence.chosen or Choice(np.array([self.evidence.winner_column])))
+        predictions = evidence.predictions_of_winner
         scale = self.evidence.details.get("scale_of_value", self.evidence.aggregate)
         in_folds = False
-        if matrix.folds is not None and scale != "pooled" and reads_ranks(metric) and alignable(matrix.folds):
-            predictions, in_folds = aligned(predictions, matrix.folds), True
+        if evidence.folds is not None and scale != "pooled" and reads_ranks(metric) and alignable(evidence.folds):
+            predictions, in_folds = aligned(predictions, evidence.folds), True
         rng = np.random.Generator(np.random.Philox(key=stream(self.evidence.settings.entropy, "more units")))
         predicted = np.nanmean(predictions[:, 0], axis=1)
-        more = more_rows(matrix.truth, predicted, self._rows_of_units, self.evidence.settings.n_bootstraps, rng)
-        rows = np.r_[np.arange(matrix.truth.n_rows), more.rows]
-        truth = replace(matrix.truth.rows(rows), values=np.r_[matrix.truth.values, more.outcomes])
-        repeats = np.where(matrix.in_play, np.arange(matrix.in_play.shape[1]), -1).astype(np.int32)
-        weights = None if matrix.sample_weight is None else matrix.sample_weight[rows]
+        more = more_rows(evidence.truth, predicted, self._rows_of_units, self.evidence.settings.n_bootstraps, rng)
+        rows = np.r_[np.arange(evidence.truth.n_rows), more.rows]
+        truth = replace(evidence.truth.rows(rows), values=np.r_[evidence.truth.values, more.outcomes])
+        repeats = np.where(evidence.in_play, np.arange(evidence.in_play.shape[1]), -1).astype(np.int32)
+        weights = None if evidence.sample_weight is None else evidence.sample_weight[rows]
         with_more = aggregate_score(metric, truth, predictions[rows], repeats[rows], weights)
 
         def block(counts: NDArray[np.uint8], lanes: slice) -> Floats:
@@ -406,7 +403,7 @@ class _Replays:
         defined = oriented(metric, scores[np.isfinite(scores)])
         if not defined.size:
             return seen, math.nan
-        spread = deviation_of(defined) * float(_scale_of(self._units[0]))
+        spread = deviation_of(defined) * float(_scale_of(self.evidence.units[0]))
         if spread < seen and not (in_folds and is_pair_based(metric)):
             return seen, math.nan
         return spread, float((defined / unit_of(defined)).mean()) * unit_of(defined)
@@ -417,8 +414,8 @@ class _Replays:
 
         In the order of time they are rows too: the blocks that are drawn stand for dependence, and are no units.
         """
-        weighed = self.matrix.scores.rows_of_weight
-        _, of_unit, sizes = np.unique(self.matrix.unit_of_row[weighed], return_inverse=True, return_counts=True)
+        weighed = self.evidence.scores.rows_of_weight
+        _, of_unit, sizes = np.unique(self.evidence.unit_of_row[weighed], return_inverse=True, return_counts=True)
         return np.split(weighed[np.argsort(of_unit, kind="stable")], np.cumsum(sizes)[:-1])
 
     def _column(self, score: AggregateScore, stable: AggregateScore, number: int) -> _Column:
@@ -428,7 +425,7 @@ class _Replays:
         """
         observed = oriented(score.metric, score.observed())
         noise = np.empty((self.evidence.settings.n_bootstraps, len(observed)))
-        scale = oriented(score.metric, _scale_of(self._units[0]))
+        scale = oriented(score.metric, _scale_of(self.evidence.units[0]))
 
         def block(counts: NDArray[np.uint8], lanes: slice) -> None:
             np.multiply(stable.all(counts), scale, out=noise[lanes])
@@ -439,7 +436,7 @@ class _Replays:
 
     def _selected(self, read: list[_Column]) -> NDArray[np.intp]:
         """(B,): the column that the rule selects in each bootstrap."""
-        replay = self.matrix.replay
+        replay = self.evidence.replay
         ranges = [ScoreRange.of(score.metric) for score in replay.scores]
         shift = np.stack([column.shift for column in read], axis=1)
 
@@ -456,16 +453,16 @@ class _Replays:
 
         if replay.reads_rows:
             return np.concatenate([columns for columns, _ in self._map(with_rows)])
-        return np.concatenate(map_draws(without_rows, self.matrix, self.evidence))
+        return np.concatenate(map_draws(without_rows, self.evidence))
 
     def _of_ensembles(self, own: _Column, possible: ScoreRange) -> tuple[Choice, Floats, float]:
-        matrix, metric = self.matrix, self.evidence.metric
-        once = np.ones((1, matrix.truth.n_rows), dtype=np.uint8)
+        evidence, metric = self.evidence, self.evidence.metric
+        once = np.ones((1, evidence.truth.n_rows), dtype=np.uint8)
 
         def block(counts: NDArray[np.uint8], lanes: slice) -> tuple[Choice, Floats, Floats]:
-            choice = matrix.replay.choice(counts)
-            drawn = matrix.score(matrix.scores, choice, counts)
-            whole = matrix.score(matrix.scores, choice, np.repeat(once, len(counts), axis=0))
+            choice = evidence.replay.choice(counts)
+            drawn = evidence.score(evidence.scores, choice, counts)
+            whole = evidence.score(evidence.scores, choice, np.repeat(once, len(counts), axis=0))
             fixed = self.evidence.scores_of_winner(counts)
             return choice, oriented(metric, drawn - whole), oriented(metric, fixed)
 
@@ -473,7 +470,7 @@ class _Replays:
         gains, fixed = (np.concatenate([each[place] for each in blocks]) for place in (1, 2))
         observed = oriented(metric, self.evidence.scores_of_winner(once))[0]
         gains = gains - (np.nanmean(fixed) - observed)  # what a resample does to the metric without any choice
-        spread = deviation_of(fixed[np.isfinite(fixed)] * _scale_of(self._units[0]))
+        spread = deviation_of(fixed[np.isfinite(fixed)] * _scale_of(self.evidence.units[0]))
         return joined([each[0] for each in blocks]), gains * self._ratio(own, possible), spread
 
     def _ratio(self, own: _Column, possible: ScoreRange) -> float:
@@ -488,21 +485,12 @@ class _Replays:
         with_shrinking = float(np.concatenate(gains).mean())
         return min(max(with_shrinking / without, 1.0), MOST_RATIO) if without > 0 else 1.0
 
-    @cached_property
-    def _units(self) -> tuple[int, float]:
-        """How many units are independent, and as how many of equal weight they count."""
-        return self._counted(self.matrix.independent_units)
-
-    def _counted(self, units: NDArray[np.intp]) -> tuple[int, float]:
-        weighed, weights = self.matrix.scores.rows_of_weight, self.matrix.sample_weight
-        return effective_units(units[weighed], None if weights is None else weights[weighed])
-
     def _map(self, block: Callable[[NDArray[np.uint8], slice], Result]) -> list[tuple[Result, int]]:
         """What a function of counts and of the bootstraps' numbers gives of each block, and its redraws."""
-        draws = draws_of(self.matrix, self.evidence, stratify=self.stratify)
+        draws = draws_of(self.evidence, stratify=self.stratify)
 
         def of_block(first: int, last: int) -> tuple[Result, int]:
             counts, redraws = draws.block(first, last)
             return block(counts, slice(first, last)), redraws
 
-        return map_draws(of_block, self.matrix, self.evidence)
+        return map_draws(of_block, self.evidence)

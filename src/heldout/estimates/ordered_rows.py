@@ -18,7 +18,7 @@ import numpy as np
 from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.estimates.block_length import AUTO, Blocks, automatic_length
-from heldout.estimates.evidence import Evidence
+from heldout.estimates.evidence import Candidates
 from heldout.flags import Flag
 from heldout.metrics.aggregate import AggregateScore
 from heldout.selection.draws import BLOCK, RowBlocks
@@ -54,19 +54,18 @@ def check_fits_rows(blocks: Blocks | None, n_rows: int) -> None:
     )
 
 
-def in_blocks(evidence: Evidence, *, exchangeable: bool, pooled: Callable[[], AggregateScore]) -> Evidence:
+def in_blocks(evidence: Candidates, *, exchangeable: bool, pooled: Callable[[], AggregateScore]) -> Candidates:
     """The evidence with the blocks that its bootstraps draw; unchanged where rows or groups are drawn.
 
     By default rows whose folds follow time are drawn in blocks of the automatic length. ``pooled`` gives the score
     of the metric on all rows of a repeat, from which that is taken.
     """
-    matrix, wanted = evidence.matrix, evidence.settings.blocks
-    assert matrix is not None, "rows are drawn from a matrix"
-    if wanted is None and not exchangeable and not matrix.grouped:
+    wanted = evidence.settings.blocks
+    if wanted is None and not exchangeable and not evidence.grouped:
         wanted = Blocks()
     if wanted is None:
         return evidence
-    n_rows = len(matrix.scores.rows_of_weight)
+    n_rows = len(evidence.scores.rows_of_weight)
     is_automatic = wanted.length == AUTO
     length = _automatic(evidence, wanted, pooled()) if wanted.length == AUTO else int(wanted.length)
     check_fits_rows(wanted, n_rows)
@@ -82,18 +81,16 @@ def in_blocks(evidence: Evidence, *, exchangeable: bool, pooled: Callable[[], Ag
         return evidence
     return replace(
         evidence,
-        matrix=replace(matrix, row_blocks=RowBlocks(length, wanted.kind)),
+        row_blocks=RowBlocks(length, wanted.kind),
         flags={**evidence.flags, Flag.ROW_BLOCKS: _sentence(wanted, length, n_rows)},
     )
 
 
-def row_effects(evidence: Evidence, pooled: AggregateScore) -> Floats:
+def row_effects(evidence: Candidates, pooled: AggregateScore) -> Floats:
     """(m,): by how much each of the last m rows of weight moves the winner's pooled score.
 
     Their mean where it cannot be scored.
     """
-    matrix = evidence.matrix
-    assert matrix is not None, "rows are left out of a matrix"
     most = MOST_FOREIGN if pooled.metric.calls_foreign_code else MOST_LEFT_OUT
     rows = pooled.rows_of_weight[-most:]
     scores = [_without_each(evidence, pooled, rows[first : first + BLOCK]) for first in range(0, len(rows), BLOCK)]
@@ -103,14 +100,14 @@ def row_effects(evidence: Evidence, pooled: AggregateScore) -> Floats:
     return np.where(finite, effects, effects[finite].mean() if finite.any() else 0.0)
 
 
-def _without_each(evidence: Evidence, score: AggregateScore, rows: Any) -> Floats:
+def _without_each(evidence: Candidates, score: AggregateScore, rows: Any) -> Floats:
     """(len(rows),): the winner's score without each of the rows."""
     counts = np.ones((len(rows), score.n_rows), dtype=np.uint8)
     counts[np.arange(len(rows)), rows] = 0
     return evidence.scores_of_winner(counts, score)
 
 
-def _automatic(evidence: Evidence, wanted: Blocks, pooled: AggregateScore) -> int:
+def _automatic(evidence: Candidates, wanted: Blocks, pooled: AggregateScore) -> int:
     n_rows = len(pooled.rows_of_weight)
     if n_rows < 4:  # nothing shows in so few
         return 1

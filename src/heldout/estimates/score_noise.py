@@ -19,7 +19,7 @@ from heldout._types import Floats
 from heldout.estimates.base import Method, conclude
 from heldout.estimates.bootstrap import draws_of, flags_of_draws, map_draws
 from heldout.estimates.data_flags import flags_of_choice, flags_of_dependence
-from heldout.estimates.evidence import Evidence, needs_columns, needs_predictions
+from heldout.estimates.evidence import Candidates, needs_columns
 from heldout.estimates.intervals import order_statistic, within_range
 from heldout.estimates.least_width import with_least_width
 from heldout.estimates.types import Estimate, Interval
@@ -91,7 +91,7 @@ class ScoreNoise:
         return self.of(self.gaps <= 2 * d)
 
 
-def noise_of_scores(evidence: Evidence, *, stratify: bool = False) -> ScoreNoise | None:
+def noise_of_scores(evidence: Candidates, *, stratify: bool = False) -> ScoreNoise | None:
     """The noise of all candidates' scores; None if the winner has no finite score in every bootstrap.
 
     Scores are in the search's aggregate. Their noise is that of rows as they are scored out of the bag, because a
@@ -99,17 +99,16 @@ def noise_of_scores(evidence: Evidence, *, stratify: bool = False) -> ScoreNoise
 
     Raises InputError when a bootstrap cannot be drawn on which the metric is defined.
     """
-    matrix, metric = evidence.matrix, evidence.metric
-    assert matrix is not None, "rows are drawn from a matrix"
-    draws = draws_of(matrix, evidence, stratify=stratify)
+    metric = evidence.metric
+    draws = draws_of(evidence, stratify=stratify)
 
     def block(first: int, last: int) -> tuple[Floats, int]:
         counts, redraws = draws.block(first, last)
-        return oriented(metric, matrix.out_of_bag.all(counts)), redraws
+        return oriented(metric, evidence.out_of_bag.all(counts)), redraws
 
-    blocks = map_draws(block, matrix, evidence)
+    blocks = map_draws(block, evidence)
     drawn = np.concatenate([values for values, _ in blocks])
-    observed = oriented(metric, matrix.scores.observed())
+    observed = oriented(metric, evidence.scores.observed())
     # A candidate without a score in one bootstrap has no distribution of noise over all of them.
     usable = np.isfinite(observed) & np.isfinite(drawn).all(axis=0)
     column = evidence.winner_column
@@ -119,7 +118,7 @@ def noise_of_scores(evidence: Evidence, *, stratify: bool = False) -> ScoreNoise
     if not usable.all():
         drawn, observed = drawn[:, usable], observed[usable]
     # At least 2: one unit has no spread, and the factor below would divide by 0.
-    units = max(len(np.unique(matrix.independent_units[matrix.scores.rows_of_weight])), 2)
+    units = max(len(np.unique(evidence.independent_units[evidence.scores.rows_of_weight])), 2)
     # In place, here and below: bootstraps times candidates may be most of the memory.
     drawn -= drawn.mean(axis=0)
     # The variance of a bootstrapped mean has divisor n, that of new samples n - 1.
@@ -129,21 +128,19 @@ def noise_of_scores(evidence: Evidence, *, stratify: bool = False) -> ScoreNoise
     return ScoreNoise(observed, drawn, winner, sum(redraws for _, redraws in blocks))
 
 
-def needs_best_score(evidence: Evidence) -> str | None:
-    """Half a sentence where there are no predictions, or the winner was not selected for its score alone."""
-    reason = needs_predictions(evidence) or needs_columns(evidence)
+def needs_best_score(evidence: Candidates) -> str | None:
+    """Half a sentence where the winner was not selected for its score alone."""
+    reason = needs_columns(evidence)
     if reason or not evidence.was_selected:
         return reason
-    matrix = evidence.matrix
-    assert matrix is not None, "needs_predictions says so"
-    replay, name = matrix.replay, evidence.metric.name
+    replay, name = evidence.replay, evidence.metric.name
     if not replay.is_plain_best:
         return f"it assumes that the winner has the best {name}, but here it was selected by '{evidence.selection}'"
-    if replay.scores[0] is not matrix.scores:
+    if replay.scores[0] is not evidence.scores:
         return (
             f"it assumes that the winner has the best {name}, but it was selected by {replay.scores[0].metric.name}"
         )
-    scores = oriented(evidence.metric, matrix.scores.observed())
+    scores = oriented(evidence.metric, evidence.scores.observed())
     best, own = np.nanmax(scores), scores[evidence.winner_column]
     # A search may have chosen by fold means what is not best on these rows.
     if own < best - SLACK * abs(best):
@@ -151,7 +148,7 @@ def needs_best_score(evidence: Evidence) -> str | None:
     return None
 
 
-def interval_of_reach(evidence: Evidence, worse: float, better: float) -> Interval:
+def interval_of_reach(evidence: Candidates, worse: float, better: float) -> Interval:
     """From so far on the worse side of the winner's score to so far on its better side, in the metric's units."""
     settings, metric, center = evidence.settings, evidence.metric, evidence.uncorrected
     below, above = (worse, better) if metric.greater_is_better else (better, worse)
@@ -165,7 +162,7 @@ def interval_of_reach(evidence: Evidence, worse: float, better: float) -> Interv
 
 
 def estimate_of_best(
-    evidence: Evidence,
+    evidence: Candidates,
     method: Method,
     noise: ScoreNoise,
     interval: Interval,

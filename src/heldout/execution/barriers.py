@@ -119,30 +119,28 @@ class BarrierJudge:
             self.params,
         )
         evidence = gather(task.truth, found.predictions, question)
-        matrix = evidence.matrix
-        assert matrix is not None, "gathered from predictions"
         place = {split.place: row for row, split in enumerate(found.folds.splits)}
         rows = [place[split.place] for split in found.outcome.splits]
         scores = found.fold_scores[found.refit_metric].oriented()[rows][:, evidence.candidates]
         draws = Draws(
             seed=stream(self.entropy, "dropping", found.outcome.splits[-1].repeat, len(rows)),
             n_bootstraps=N_BOOTSTRAPS,
-            unit_of_row=matrix.unit_of_row,
-            defined_in_bag=matrix.replay.defined,
+            unit_of_row=evidence.unit_of_row,
+            defined_in_bag=evidence.replay.defined,
             defined_out_of_bag=always,
         )
         standing = Standing(
-            truth=matrix.truth,
-            replay=matrix.replay,
+            truth=evidence.truth,
+            replay=evidence.replay,
             fold_scores=scores,
             leader=evidence.winner_column,
             draws=draws,
-            unit_of_row=matrix.unit_of_row,
+            unit_of_row=evidence.unit_of_row,
             n_started=len(self.params),
             n_barriers=int(self.judged.sum()),
             n_folds=self.n_folds,
             n_threads=self.n_threads,
-            predictions=matrix.predictions,
+            predictions=evidence.predictions,
             noted=_notes(found.outcome, evidence.candidates),
         )
         return standing, evidence.candidates

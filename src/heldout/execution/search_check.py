@@ -13,7 +13,7 @@ from heldout.data.checks import check_fits
 from heldout.data.task import Task, Truth
 from heldout.dropping.base import Course, DropRule
 from heldout.errors import HeldoutWarning, InputError
-from heldout.estimates.candidates import check_drawable, check_selects
+from heldout.estimates.candidates import check_selects, undrawable
 from heldout.estimates.methods import method_of
 from heldout.estimates.of_search import Estimation, check_applicable, is_default, refused_on_splits
 from heldout.estimates.ordered_rows import check_fits_rows, check_without_groups
@@ -68,11 +68,8 @@ def too_few_to_draw(task: Task, scoring: Scoring) -> str | None:
     """Why no bootstrap can score this task, in one sentence; None where it can."""
     units = np.arange(task.n_rows) if task.groups is None else np.unique(task.groups, return_inverse=True)[1]
     metrics = [metric for metric in scoring.metrics.values() if metric is not None]
-    try:
-        check_drawable(task.truth, units, metrics, task.groups is not None)
-    except InputError as error:
-        return str(error)
-    return None
+    reason = undrawable(task.truth, units, metrics, task.groups is not None)
+    return None if reason is None else f"{reason}."
 
 
 def warn_if_too_small(search: Search) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.data.task import Task, labels_text
 from heldout.errors import InputError
-from heldout.estimates.candidates import check_drawable
+from heldout.estimates.candidates import undrawable
 from heldout.metrics.base import Metric, positive_of
 from heldout.selection.draws import Counts, Draws, UndefinedDrawsError, always
 
@@ -80,7 +80,9 @@ def draw(demands: Demands, n_bootstraps: int, seed: int, *, scores_left_out: boo
 
     Raises InputError naming the class that is too small to be drawn and left out.
     """
-    check_drawable(demands.task.truth, demands.units, demands.metrics, demands.task.groups is not None)
+    reason = undrawable(demands.task.truth, demands.units, demands.metrics, demands.task.groups is not None)
+    if reason:
+        raise InputError(f"{reason}.")
     draws = Draws(
         seed=seed,
         n_bootstraps=n_bootstraps,

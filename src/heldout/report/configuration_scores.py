@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from heldout._types import Floats
 from heldout.errors import InputError
-from heldout.estimates.evidence import Evidence
+from heldout.estimates.evidence import Candidates
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.intervals import middle_of_columns
 from heldout.estimates.paired.compare import ConfigurationComparison
@@ -33,7 +33,7 @@ def search_scale(evaluation: Evaluation, scorer: str) -> Scale:
     return scale_of(scorer, fold_scores is None or fold_scores.greater_is_better, estimate, known)
 
 
-def evidence_of_search(evaluation: Evaluation, scorer: str | None = None) -> Evidence:
+def evidence_of_search(evaluation: Evaluation, scorer: str | None = None) -> Candidates:
     """The evidence behind the search's estimate of a scorer.
 
     Raises InputError when there is none, for a scorer that cannot be opened.
@@ -202,8 +202,7 @@ def _scores_of_search(evaluation: Evaluation, scorer: str) -> Floats:
 
 def _observed(comparison: ConfigurationComparison) -> Floats:
     """Scores of the candidates in the metric's own direction and units."""
-    assert comparison.evidence.matrix is not None, "configurations are compared on predictions"
-    return comparison.evidence.matrix.scores.observed()
+    return comparison.evidence.scores.observed()
 
 
 def _intervals(comparison: ConfigurationComparison, scale: Scale) -> tuple[Floats, Floats]:

@@ -11,7 +11,7 @@ import numpy as np
 from heldout._types import Floats
 from heldout.data.task import TaskKind
 from heldout.estimates.comparison import SEEN_IN_THE_ROW, Comparison
-from heldout.estimates.evidence import Evidence
+from heldout.estimates.evidence import Candidates
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.inputs import Inputs
 from heldout.estimates.question import Aggregate
@@ -161,7 +161,7 @@ def _with_members(estimate: Estimate, names: Sequence[str]) -> dict[str, Any]:
 
 def _ranking(
     estimate: Estimate,
-    evidence: Evidence,
+    evidence: Candidates,
     pooled: Floats,
     failures: dict[int, str],
     dropped: set[int],
@@ -184,13 +184,12 @@ def _ranking(
     )
 
 
-def _pooled(evidence: Evidence) -> Floats:
+def _pooled(evidence: Candidates) -> Floats:
     """Each configuration's score on all rows (C,); NaN for those that are not candidates."""
-    assert evidence.matrix is not None, "evidence gathered from predictions holds a matrix"
-    return _over_all(evidence.matrix.scores.observed()[None, :], evidence)[0]
+    return _over_all(evidence.scores.observed()[None, :], evidence)[0]
 
 
-def _over_all(scores: Floats, evidence: Evidence) -> Floats:
+def _over_all(scores: Floats, evidence: Candidates) -> Floats:
     """Scores (splits, columns) as (splits, C); NaN for those that are not candidates."""
     spread = np.full((len(scores), len(evidence.names)), np.nan)
     columns = evidence.best_columns

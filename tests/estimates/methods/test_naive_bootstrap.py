@@ -62,7 +62,7 @@ def test_groups_are_drawn_whole_and_weights_multiply():
         Y, SCORES, metric="accuracy", response="decision", groups=groups, sample_weight=weights, random_state=5
     )
     evidence = asked.evidence(NaiveBootstrap())
-    counts, _ = draws_of(evidence.matrix, evidence).block(0, 50)
+    counts, _ = draws_of(evidence).block(0, 50)
     right = ((SCORES[:, evidence.winner] > 0) == Y).astype(float)
     found = ho.estimate(
         Y,
@@ -103,7 +103,7 @@ METHODS = pytest.mark.parametrize(
 def test_stratified_draws_keep_the_classes(method):
     asked = read_inputs(Y, SCORES, metric="roc_auc", random_state=5, n_bootstraps=80)
     evidence = asked.evidence(method)
-    counts, _ = draws_of(evidence.matrix, evidence, stratify=True).block(0, 80)
+    counts, _ = draws_of(evidence, stratify=True).block(0, 80)
     assert (counts[:, Y == 1].sum(axis=1) == 30).all() and (counts[:, Y == 0].sum(axis=1) == 70).all()
     found = of(method)
     assert found.provenance["stratified"] is True

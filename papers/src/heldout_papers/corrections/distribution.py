@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, ndtri, owens_t, xlog1py, xlogy
 
-from heldout.estimates.evidence import Evidence
+from heldout.estimates.evidence import Candidates
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -27,14 +27,13 @@ SHARE_POINTS = 2000
 class KnownDistribution(Protocol):
     """What is known of the distribution of the true scores."""
 
-    def expected(self, evidence: Evidence) -> float:
+    def expected(self, evidence: Candidates) -> float:
         """The true score of the winner, in the metric's units."""
 
 
-def observed_scores(evidence: Evidence) -> Floats:
+def observed_scores(evidence: Candidates) -> Floats:
     """(C,): in the metric's own direction and units."""
-    assert evidence.matrix is not None, "the matrices of the test bed are of predictions"
-    return np.asarray(evidence.matrix.scores.observed())
+    return np.asarray(evidence.scores.observed())
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class BetaOfCounts:
 
     beta: tuple[float, float]
 
-    def expected(self, evidence: Evidence) -> float:
+    def expected(self, evidence: Candidates) -> float:
         a, b = self.beta
         n = evidence.n_rows_used
         return float((a + n * observed_scores(evidence)[evidence.winner_column]) / (a + b + n))
@@ -66,7 +65,7 @@ class BetaOfScores:
     log_chance: Callable[[Floats, float, int], Floats]
     truth: Callable[[Floats], Floats]
 
-    def expected(self, evidence: Evidence) -> float:
+    def expected(self, evidence: Candidates) -> float:
         a, b = self.beta
         shares = (np.arange(SHARE_POINTS) + 0.5) / SHARE_POINTS
         observed = float(observed_scores(evidence)[evidence.winner_column])

@@ -155,9 +155,8 @@ def _truths(design: Design, drawn: Sample, predictions: HeldOutPredictions) -> d
     for metric in design.metrics:
         inputs = read_inputs(drawn.rest, predictions, metric=metric, sample_weight=weights, aggregate="pooled")
         evidence = inputs.evidence(CV())
-        assert evidence.matrix is not None, "there are predictions"
         scores = np.full(len(predictions.names), np.nan)
-        scores[evidence.candidates] = evidence.matrix.scores.observed()
+        scores[evidence.candidates] = evidence.scores.observed()
         found[f"T_{metric}"] = scores
     if design.kind == "number":
         found["sd"] = np.array(np.std(drawn.rest))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from heldout.data.checks import called
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Method
-from heldout.estimates.evidence import Evidence
+from heldout.estimates.evidence import Candidates
 from heldout.estimates.inputs import Inputs, read_inputs
 from heldout.estimates.methods import METHODS, label_of, method_of
 from heldout.estimates.methods.cv import CV
@@ -213,8 +213,7 @@ def _line(method: Method | Oracle, matrix: KnownMatrix, inputs: Inputs, scoring:
         reason = method.unfit(_asking(evidence, scoring.levels[0], sides[0]))
         if reason is not None:
             return {"scale": matrix.scale, "failure": reason}
-        if evidence.matrix is not None:
-            evidence.matrix.kept.clear()  # or the time of a method would depend on those before it
+        evidence.kept.clear()  # or the time of a method would depend on those before it
         for level, side in product(scoring.levels, sides):
             own = _asking(evidence, level, side)
             began = time.perf_counter()
@@ -226,7 +225,7 @@ def _line(method: Method | Oracle, matrix: KnownMatrix, inputs: Inputs, scoring:
     return line | _of_choice(matrix, found.selected, found.value)
 
 
-def _asking(evidence: Evidence, level: float, side: Alternative) -> Evidence:
+def _asking(evidence: Candidates, level: float, side: Alternative) -> Candidates:
     """The evidence with the question of an interval."""
     return replace(evidence, settings=replace(evidence.settings, confidence_level=level, alternative=side))
 
@@ -236,7 +235,7 @@ def _alternatives(method: Method, scoring: BedScoring) -> tuple[Alternative, ...
     return tuple(side for side in scoring.alternatives if side in method.alternatives) or method.alternatives[:1]
 
 
-def _ends(found: Estimate, level: float, side: str, evidence: Evidence) -> dict[str, float]:
+def _ends(found: Estimate, level: float, side: str, evidence: Candidates) -> dict[str, float]:
     """The ends of an interval; of a one-sided one the end that bounds how bad the performance can be."""
     if found.interval is None or side == "less":
         return {}

@@ -18,7 +18,7 @@ from scipy.special import ndtr
 
 from heldout.errors import InputError
 from heldout.estimates.base import Method
-from heldout.estimates.evidence import Evidence
+from heldout.estimates.evidence import Candidates
 from heldout.estimates.inputs import Inputs, read_inputs
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.methods.bbc_f import BBCF
@@ -275,7 +275,7 @@ def _of_rows(estimate: Estimate) -> LowerBound:
     return LowerBound(estimate.interval.low, estimate.value, estimate.selected, estimate=estimate)
 
 
-def _of_two_parts(method: TwoPart, evidence: Evidence, first: FirstPart) -> LowerBound:
+def _of_two_parts(method: TwoPart, evidence: Candidates, first: FirstPart) -> LowerBound:
     if isinstance(first.chosen, str):
         return without_bound(NoBound.NO_SPLIT if first.parts is None else NoBound.UNDEFINED, first.chosen)
     estimate = method.bounded(evidence, first)

@@ -15,7 +15,7 @@ from heldout._streams import stream
 from heldout.dropping.base import Standing, judged_after
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.errors import InputError
-from heldout.estimates.evidence import Evidence
+from heldout.estimates.evidence import Candidates
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.question import Question
 from heldout.selection.draws import Draws, UndefinedDrawsError, always
@@ -83,23 +83,22 @@ def replayed_dropping(held: HeldOut, question: Question, rule: Bootstrap, entrop
     return ReplayedDropping(n_fits, n_splits)
 
 
-def _standing(evidence: Evidence, n_done: int, n_barriers: int, held: HeldOut, entropy: int) -> Standing:
-    matrix = evidence.matrix
-    assert matrix is not None and evidence.fold_scores is not None, "gathered from predictions with folds"
+def _standing(evidence: Candidates, n_done: int, n_barriers: int, held: HeldOut, entropy: int) -> Standing:
+    assert evidence.fold_scores is not None, "gathered from predictions with folds"
     draws = Draws(
         seed=stream(entropy, "dropping", (n_done - 1) // held.n_folds, n_done),
         n_bootstraps=evidence.settings.n_bootstraps,
-        unit_of_row=matrix.unit_of_row,
-        defined_in_bag=matrix.replay.defined,
+        unit_of_row=evidence.unit_of_row,
+        defined_in_bag=evidence.replay.defined,
         defined_out_of_bag=always,
     )
     return Standing(
-        truth=matrix.truth,
-        replay=matrix.replay,
+        truth=evidence.truth,
+        replay=evidence.replay,
         fold_scores=evidence.fold_scores,
         leader=evidence.winner_column,
         draws=draws,
-        unit_of_row=matrix.unit_of_row,
+        unit_of_row=evidence.unit_of_row,
         n_started=len(held.names),
         n_barriers=n_barriers,
         n_folds=held.n_folds,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from heldout.data.task import Truth
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.errors import InputError
-from heldout.estimates.evidence import Evidence
+from heldout.estimates.evidence import Candidates
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.intervals import percentile_interval
 from heldout.estimates.methods.bbc import BBC
@@ -60,7 +60,7 @@ class SubsampleSearch:
     metric: Metric
     n_bootstraps: int
     entropy: int  # Of the sub-sample's search: bootstraps come from it
-    _evidence: dict[int, Evidence] = field(default_factory=dict)
+    _evidence: dict[int, Candidates] = field(default_factory=dict)
     _dropping: dict[Bootstrap, ReplayedDropping] = field(default_factory=dict)
 
     @property
@@ -68,7 +68,7 @@ class SubsampleSearch:
         settings = Settings(n_bootstraps=self.n_bootstraps, entropy=self.entropy)
         return Question(self.metric, {"score": self.metric}, Best(), "pooled", settings)
 
-    def evidence(self, repeats: int = 1) -> Evidence:
+    def evidence(self, repeats: int = 1) -> Candidates:
         """Of the first repeats; gathered once."""
         if repeats not in self._evidence:
             predictions = self.held.predictions(repeats)
@@ -161,7 +161,7 @@ def _inner_winner(search: SubsampleSearch, fold: int) -> int:
     return gather(held.truth, held.of_scores(inner[:, :, None], others), search.question).winner
 
 
-def _corrected(evidence: Evidence, models: int, seconds: float) -> ProtocolResult:
+def _corrected(evidence: Candidates, models: int, seconds: float) -> ProtocolResult:
     method = BBC(control=False)  # as published
     reason = method.unfit(evidence)
     if reason is not None:

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from heldout._text import is_one_of
 from heldout.errors import InputError
-from heldout.estimates.base import PREDICTIONS, Method, MethodWords, conclude, no_value, over_configurations
+from heldout.estimates.base import PREDICTIONS, Method, MethodWords, conclude, no_value
 from heldout.estimates.bootstrap import (
-    Control,
     RowBlock,
     Ties,
     bootstrap,
@@ -27,7 +26,7 @@ from heldout.estimates.bootstrap import (
     unstratifiable,
 )
 from heldout.estimates.data_flags import flags_of_choice, flags_of_dependence
-from heldout.estimates.evidence import TIES, TIES_SHARED, Evidence, Matrix, needs_predictions
+from heldout.estimates.evidence import TIES, TIES_SHARED, Candidates
 from heldout.estimates.intervals import (
     Calibration,
     bootstrap_interval,
@@ -39,7 +38,7 @@ from heldout.estimates.least_width import with_least_width
 from heldout.estimates.optimism import Optimism, optimism_of
 from heldout.estimates.types import Estimate, Interval
 from heldout.flags import Flag
-from heldout.metrics.base import Metric, needed_codes
+from heldout.metrics.base import needed_codes
 from heldout.selection.base import SelectionFailedError, joined
 
 INTERVALS = ("percentile", "calibrated", "sampling")
@@ -143,36 +142,33 @@ class BBC(Method):
         if not is_one_of(self.ties, ("first", "average")):
             raise InputError(f"ties must be 'first' or 'average', got {self.ties!r}.", argument="ties")
 
-    def unfit(self, evidence: Evidence) -> str | None:
+    def unfit(self, evidence: Candidates) -> str | None:
         """Without the matrix of predictions there are no rows to draw."""
-        reason = needs_predictions(evidence) or (unstratifiable(evidence) if self.stratify else None)
-        if self.ties == "average" and evidence.matrix is not None and not evidence.matrix.replay.is_best_score:
+        reason = unstratifiable(evidence) if self.stratify else None
+        if self.ties == "average" and not evidence.replay.is_best_score:
             reason = (
                 "`ties='average'` averages candidates of the same best score, and the rule "
-                f"{evidence.matrix.replay.rule.name} chooses by more than that; use `selection='best'`"
+                f"{evidence.replay.rule.name} chooses by more than that; use `selection='best'`"
             )
         return reason or undrawable_rows(evidence)
 
-    def estimate(self, evidence: Evidence) -> Estimate:
-        """Bootstrap the evidence's matrix.
+    def estimate(self, evidence: Candidates) -> Estimate:
+        """Bootstrap the rows.
 
         Raises
         ------
         InputError
-            When there is no matrix, or a bootstrap cannot be drawn on which the metric is defined.
+            When a bootstrap cannot be drawn on which the metric is defined.
         """
-        assert evidence.matrix is not None, "unfit says so"
+        takes_control = self._takes_control(evidence)
         try:
-            blocks = bootstrap(
-                evidence.matrix, evidence, stratify=self.stratify, keep=self._takes_control(evidence.matrix),
-                ties=self.ties,
-            )  # fmt: skip
+            blocks = bootstrap(evidence, stratify=self.stratify, keep=takes_control, ties=self.ties)
             optimism = optimism_of(evidence, stratify=self.stratify) if self.interval == "sampling" else None
         except SelectionFailedError as error:
             return no_value(evidence, self, str(error), flag=Flag.SELECTION_NOT_REPLAYABLE)
         scores = np.concatenate([block.scores for block in blocks])
         shares = joined([block.chosen for block in blocks]).shares(len(evidence.candidates))
-        control = self._control(evidence, blocks, scores)
+        control = control_of(evidence, blocks, scores, stratify=self.stratify) if takes_control else None
         if control is not None and np.isfinite(control.size):
             scores = scores - control.size
         # An infinite loss is the worst there is, not an undefined one: to leave it out would reward it.
@@ -180,7 +176,7 @@ class BBC(Method):
         with np.errstate(over="ignore"):  # losses near the end of float64: the mean is infinite, and flagged
             value = float(defined.mean()) if defined.size else float("nan")
         flags = self._flags(evidence, blocks, len(scores) - len(defined), len(scores))
-        calibration = self._calibration(evidence.matrix, evidence.metric)
+        calibration = self._calibration(evidence)
         if optimism is None:
             interval = self._interval(evidence, defined, value, calibration)
         else:
@@ -194,7 +190,7 @@ class BBC(Method):
             interval=reached.interval,
             distribution=scores,
             flags=flags | flags_of_control(evidence, control, value) | reached.flags,
-            selection_frequency=over_configurations(evidence, shares),
+            selection_frequency=evidence.of_configurations(shares),
             provenance={
                 "quantity": QUANTITY,
                 "n_bootstraps": evidence.settings.n_bootstraps,
@@ -208,17 +204,11 @@ class BBC(Method):
             },
         )
 
-    def _control(self, evidence: Evidence, blocks: list[RowBlock], scores: NDArray[np.float64]) -> Control | None:
-        assert evidence.matrix is not None, "unfit says so"
-        if not self._takes_control(evidence.matrix):
-            return None
-        return control_of(evidence.matrix, evidence, blocks, scores, stratify=self.stratify)
-
-    def _takes_control(self, matrix: Matrix) -> bool:
-        return bool(self.control) and not (self.control == "auto" and is_unbiased(matrix, stratify=self.stratify))
+    def _takes_control(self, evidence: Candidates) -> bool:
+        return bool(self.control) and not (self.control == "auto" and is_unbiased(evidence, stratify=self.stratify))
 
     def _interval(
-        self, evidence: Evidence, defined: NDArray[np.float64], value: float, calibration: Calibration | None
+        self, evidence: Candidates, defined: NDArray[np.float64], value: float, calibration: Calibration | None
     ) -> Interval | None:
         if calibration is None:
             found = bootstrap_interval(defined, evidence.metric, evidence.settings)
@@ -235,20 +225,20 @@ class BBC(Method):
         )
         return within_range(drawn_in, evidence.metric)
 
-    def _calibration(self, matrix: Matrix, metric: Metric) -> Calibration | None:
+    def _calibration(self, evidence: Candidates) -> Calibration | None:
         if self.interval != "calibrated":
             return None
-        weighed = matrix.scores.rows_of_weight
-        truth = matrix.truth.rows(weighed)
-        codes = range(truth.n_classes) if self.stratify else needed_codes(metric, truth)
+        weighed = evidence.scores.rows_of_weight
+        truth = evidence.truth.rows(weighed)
+        codes = range(truth.n_classes) if self.stratify else needed_codes(evidence.metric, truth)
         return calibration_of(
-            matrix.independent_units[weighed],
-            None if matrix.sample_weight is None else matrix.sample_weight[weighed],
+            evidence.independent_units[weighed],
+            None if evidence.sample_weight is None else evidence.sample_weight[weighed],
             [truth.values == code for code in codes],
             stratified=self.stratify,
         )
 
-    def _flags(self, evidence: Evidence, blocks: list[RowBlock], undefined: int, total: int) -> dict[Flag, str]:
+    def _flags(self, evidence: Candidates, blocks: list[RowBlock], undefined: int, total: int) -> dict[Flag, str]:
         flags = flags_of_choice(evidence)
         if self.interval == "calibrated":
             flags |= flags_of_dependence(evidence)
@@ -258,7 +248,7 @@ class BBC(Method):
             evidence,
             total=total,
             undefined=undefined,
-            why=failures_of(evidence.matrix),
+            why=failures_of(evidence),
             redraws=sum(block.redraws for block in blocks),
         )
         undefined_share = 1 - float(np.mean([block.defined_share for block in blocks]))
@@ -267,7 +257,7 @@ class BBC(Method):
         return flags
 
 
-def _sampling_interval(evidence: Evidence, optimism: Optimism, value: float) -> Interval | None:
+def _sampling_interval(evidence: Candidates, optimism: Optimism, value: float) -> Interval | None:
     """That of ``Shrinkage``, as far as the value."""
     if optimism.chosen is None or not np.isfinite(value):
         return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.estimates.base import FOLD_SCORES, Method, MethodWords, conclude, no_value, over_configurations
+from heldout.estimates.base import FOLD_SCORES, Method, MethodWords, conclude, no_value
 from heldout.estimates.bootstrap import (
     FoldBlock,
     draws_of_folds,
@@ -18,7 +18,6 @@ from heldout.estimates.bootstrap import (
     needs_two_folds,
     scored_in,
     splits_of_repeats,
-    winners_mean,
 )
 from heldout.estimates.data_flags import flags_of_choice
 from heldout.estimates.evidence import Evidence, defined_mean, needs_columns, needs_folds
@@ -116,11 +115,11 @@ class BBCF(Method):
             evidence,
             self,
             defined_mean(np.array([defined_mean(block.scores) for block in repeats])),
-            uncorrected=winners_mean(evidence),
+            uncorrected=evidence.winners_mean,
             interval=reached.interval,
             distribution=scores,
             flags=flags | reached.flags,
-            selection_frequency=over_configurations(evidence, times / len(chosen)),
+            selection_frequency=evidence.of_configurations(times / len(chosen)),
             provenance={
                 "quantity": QUANTITY,
                 "aggregate": "folds",

@@ -8,7 +8,6 @@ import numpy as np
 
 from heldout._types import Floats
 from heldout.estimates.base import FOLD_SCORES, Method, MethodWords
-from heldout.estimates.bootstrap import winners_mean
 from heldout.estimates.evidence import Evidence, needs_columns
 from heldout.estimates.spread import Spread, estimate_around
 from heldout.estimates.types import Estimate
@@ -76,7 +75,7 @@ class ConservativeZ(Method):
         return estimate_around(
             evidence,
             self,
-            spread_of_halves(differences, winners_mean(evidence)),
+            spread_of_halves(differences, evidence.winners_mean),
             provenance={
                 "aggregate": "folds",
                 "winner_chosen_on": evidence.aggregate,

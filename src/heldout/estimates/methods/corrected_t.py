@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from heldout.estimates.base import FOLD_SCORES, Method, MethodWords
-from heldout.estimates.bootstrap import winners_mean
-from heldout.estimates.evidence import Evidence, needs_columns, needs_folds
+from heldout.estimates.evidence import Candidates, Evidence, needs_columns, needs_folds
 from heldout.estimates.spread import estimate_around, nadeau_bengio
 from heldout.estimates.types import Estimate
 
@@ -79,7 +78,7 @@ class CorrectedT(Method):
         ratio = rows_ratio(evidence)
         assert ratio is not None, "unfit says so"
         scores = evidence.fold_scores[:, evidence.winner_column]
-        spread = nadeau_bengio(scores, ratio, winners_mean(evidence), split="split")
+        spread = nadeau_bengio(scores, ratio, evidence.winners_mean, split="split")
         return estimate_around(
             evidence,
             self,
@@ -103,9 +102,9 @@ def rows_ratio(evidence: Evidence) -> float | None:
         return evidence.test_share / (1 - evidence.test_share)
     assert evidence.repeat_of_split is not None, "fold scores have splits"
     in_repeat = np.unique(evidence.repeat_of_split, return_counts=True)[1]
-    training, matrix = evidence.details.get("training_rows"), evidence.matrix
-    if training and matrix is not None:
-        return float(matrix.in_play.sum() / len(evidence.repeat_of_split) / training)
+    training = evidence.details.get("training_rows")
+    if training and isinstance(evidence, Candidates):
+        return float(evidence.in_play.sum() / len(evidence.repeat_of_split) / training)
     n_folds = int(in_repeat[0])
     return 1 / (n_folds - 1) if n_folds > 1 and (in_repeat == n_folds).all() else None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from heldout.estimates.base import PREDICTIONS, Method, MethodWords, conclude
-from heldout.estimates.evidence import Evidence, Matrix, needs_one_configuration, needs_predictions
+from heldout.estimates.evidence import Candidates, needs_one_configuration
 from heldout.estimates.types import Estimate, Interval
 from heldout.flags import Flag
 from heldout.metrics.base import Metric
@@ -53,24 +53,20 @@ class Hoeffding(Method):
     )
     needs_one_split = True
 
-    def unfit(self, evidence: Evidence) -> str | None:
+    def unfit(self, evidence: Candidates) -> str | None:
         """It is for bounded means over independent rows of one development set."""
-        reason = needs_predictions(evidence)
-        if reason:
-            return reason
-        matrix, metric = evidence.matrix, evidence.metric
-        assert matrix is not None, "needs_predictions says so"
+        metric = evidence.metric
         refused = self.unfit_metric(metric)
         if refused:
             return refused
-        if matrix.grouped:
+        if evidence.grouped:
             return "it treats rows as independent, but here they come in groups"
         if evidence.repeat_of_split is not None and np.bincount(evidence.repeat_of_split).max() > 1:
             return (
                 "it is for one development set, predicted by one model per configuration, but here are "
                 f"{len(evidence.repeat_of_split)} folds with a model each"
             )
-        if not matrix.in_play.all():
+        if not evidence.in_play.all():
             return "it needs every row predicted in every repeat"
         return needs_one_configuration(evidence)
 
@@ -78,13 +74,12 @@ class Hoeffding(Method):
         """Why it is not for this metric; None where it is."""
         return no_bounded_mean(metric)
 
-    def estimate(self, evidence: Evidence) -> Estimate:
+    def estimate(self, evidence: Candidates) -> Estimate:
         """The winner's score on the development set, with its simultaneous interval."""
-        matrix, metric, settings = evidence.matrix, evidence.metric, evidence.settings
-        assert matrix is not None, "unfit says so"
+        metric, settings = evidence.metric, evidence.settings
         level = settings.level
         low, high = metric.range
-        n, total, delta = effective_rows(matrix), len(evidence.names), 1 - level
+        n, total, delta = effective_rows(evidence), len(evidence.names), 1 - level
         sides = 2 if settings.alternative == "two-sided" else 1
         half = half_width(n, delta, total, sides, high - low)
         distance = 2 * half_width(n, delta, total, 2, high - low)
@@ -119,7 +114,7 @@ class Hoeffding(Method):
         )
 
 
-def effective_rows(matrix: Matrix) -> float:
+def effective_rows(evidence: Candidates) -> float:
     """n, or (Σw)²/Σw² of weighted rows."""
-    weights = matrix.sample_weight
-    return float(matrix.truth.n_rows) if weights is None else effective_size(weights)
+    weights = evidence.sample_weight
+    return float(evidence.truth.n_rows) if weights is None else effective_size(weights)

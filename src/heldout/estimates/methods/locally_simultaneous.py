@@ -11,7 +11,7 @@ from heldout._text import is_one_of
 from heldout.errors import InputError
 from heldout.estimates.base import PREDICTIONS, Method, MethodWords, no_value
 from heldout.estimates.bootstrap import check_stratify, undrawable_rows, unstratifiable
-from heldout.estimates.evidence import Evidence
+from heldout.estimates.evidence import Candidates
 from heldout.estimates.intervals import order_statistic
 from heldout.estimates.score_noise import (
     ScoreNoise,
@@ -103,12 +103,12 @@ class LocallySimultaneous(Method):
             )
         check_stratify(self.stratify)
 
-    def unfit(self, evidence: Evidence) -> str | None:
+    def unfit(self, evidence: Candidates) -> str | None:
         """It needs predictions, and a winner that has the best score."""
         reason = needs_best_score(evidence) or (unstratifiable(evidence) if self.stratify else None)
         return reason or undrawable_rows(evidence)
 
-    def estimate(self, evidence: Evidence) -> Estimate:
+    def estimate(self, evidence: Candidates) -> Estimate:
         """The winner's score and its interval.
 
         Raises

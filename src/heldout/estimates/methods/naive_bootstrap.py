@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,8 @@ from heldout.estimates.bootstrap import (
     splits_of_repeats,
     undrawable_rows,
     unstratifiable,
-    winners_mean,
 )
-from heldout.estimates.evidence import Evidence, needs_columns, needs_folds, needs_predictions
+from heldout.estimates.evidence import Candidates, Evidence, needs_columns, needs_folds
 from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.least_width import with_least_width
 from heldout.estimates.spread import QUANTITY, flags_of_winner_alone
@@ -106,14 +105,13 @@ class NaiveBootstrap(Method):
             for name, value in {"reads": FOLD_SCORES, "draws_rows": False, "scored": "folds"}.items():
                 object.__setattr__(self, name, value)
 
-    def unfit(self, evidence: Evidence) -> str | None:
+    def unfit(self, evidence: Any) -> str | None:
         """It needs what it draws."""
         if self.unit == "folds":
             return needs_columns(evidence) or needs_folds(evidence) or needs_two_folds(evidence)
-        reason = needs_predictions(evidence) or (unstratifiable(evidence) if self.stratify else None)
-        return reason or undrawable_rows(evidence)
+        return (unstratifiable(evidence) if self.stratify else None) or undrawable_rows(evidence)
 
-    def estimate(self, evidence: Evidence) -> Estimate:
+    def estimate(self, evidence: Any) -> Estimate:
         """Bootstrap the winner.
 
         Raises
@@ -124,7 +122,7 @@ class NaiveBootstrap(Method):
         drawn = self._rows(evidence) if self.unit == "rows" else self._folds(evidence)
         defined = drawn.scores[~np.isnan(drawn.scores)]
         settings = evidence.settings
-        uncorrected = evidence.uncorrected if self.unit == "rows" else winners_mean(evidence)
+        uncorrected = evidence.uncorrected if self.unit == "rows" else evidence.winners_mean
         reached = with_least_width(
             bootstrap_interval(drawn.scores, evidence.metric, settings),
             evidence,
@@ -149,21 +147,19 @@ class NaiveBootstrap(Method):
             },
         )
 
-    def _rows(self, evidence: Evidence) -> Drawn:
-        matrix = evidence.matrix
-        assert matrix is not None, "unfit says so"
+    def _rows(self, evidence: Candidates) -> Drawn:
         # The draws of bbc, except that nothing is scored out of the bag, so that nothing need be defined there.
         draws = replace(
-            draws_of(matrix, evidence, stratify=self.stratify),
-            defined_in_bag=matrix.scores.defined,
+            draws_of(evidence, stratify=self.stratify),
+            defined_in_bag=evidence.scores.defined,
             defined_out_of_bag=always,
         )
 
         def block(first: int, last: int) -> Drawn:
             counts, redraws = draws.block(first, last)
-            return Drawn(evidence.scores_of_winner(counts), redraws, share_defined(matrix.scores, counts))
+            return Drawn(evidence.scores_of_winner(counts), redraws, share_defined(evidence.scores, counts))
 
-        blocks = map_draws(block, matrix, evidence)
+        blocks = map_draws(block, evidence)
         return Drawn(
             np.concatenate([each.scores for each in blocks]),
             sum(each.redraws for each in blocks),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from heldout.data.task import labels_text
-from heldout.estimates.base import PREDICTIONS, Method, MethodWords, conclude, no_value, over_configurations
+from heldout.estimates.base import PREDICTIONS, Method, MethodWords, conclude, no_value
 from heldout.estimates.bootstrap import (
     check_stratify,
     failures_of,
@@ -16,7 +16,7 @@ from heldout.estimates.bootstrap import (
     unstratifiable,
 )
 from heldout.estimates.data_flags import flags_of_choice
-from heldout.estimates.evidence import Evidence, needs_predictions, units_of_classes
+from heldout.estimates.evidence import Candidates
 from heldout.estimates.least_width import with_least_width
 from heldout.estimates.optimism import FEWEST, Optimism, optimism_of
 from heldout.estimates.types import Estimate
@@ -33,12 +33,10 @@ FEW = 10
 """Rows of a class, below which the test bed found errors of metrics that look at it."""
 
 
-def _flag_of_few(evidence: Evidence) -> dict[Flag, str]:
+def _flag_of_few(evidence: Candidates) -> dict[Flag, str]:
     """The flag of the rarest class that the metric needs, where it has few independent rows."""
-    matrix = evidence.matrix
-    assert matrix is not None, "unfit says so"
-    truth = matrix.truth
-    units = units_of_classes(evidence.metric, matrix)
+    truth = evidence.truth
+    units = evidence.units_of_classes
     if not units or min(units.values()) >= FEW:
         return {}
     assert truth.classes is not None, "codes are of classes"
@@ -109,18 +107,17 @@ class Shrinkage(Method):
     def __post_init__(self) -> None:
         check_stratify(self.stratify)
 
-    def unfit(self, evidence: Evidence) -> str | None:
+    def unfit(self, evidence: Candidates) -> str | None:
         """Without the matrix of predictions there are no rows to draw."""
-        reason = needs_predictions(evidence) or (unstratifiable(evidence) if self.stratify else None)
-        return reason or undrawable_rows(evidence)
+        return (unstratifiable(evidence) if self.stratify else None) or undrawable_rows(evidence)
 
-    def estimate(self, evidence: Evidence) -> Estimate:
-        """Replay the selection around the centres of the evidence's matrix.
+    def estimate(self, evidence: Candidates) -> Estimate:
+        """Replay the selection around the centres.
 
         Raises
         ------
         InputError
-            When there is no matrix, or a bootstrap cannot be drawn on which the metric is defined.
+            When a bootstrap cannot be drawn on which the metric is defined.
         """
         try:
             optimism = optimism_of(evidence, stratify=self.stratify)
@@ -128,7 +125,7 @@ class Shrinkage(Method):
             return no_value(evidence, self, str(error), flag=Flag.SELECTION_NOT_REPLAYABLE)
         return self._concluded(evidence, optimism)
 
-    def _concluded(self, evidence: Evidence, optimism: Optimism) -> Estimate:
+    def _concluded(self, evidence: Candidates, optimism: Optimism) -> Estimate:
         metric, settings, sign = evidence.metric, evidence.settings, 1 if evidence.metric.greater_is_better else -1
         value = evidence.uncorrected - sign * optimism.size
         if settings.n_bootstraps < FEWEST:
@@ -150,7 +147,7 @@ class Shrinkage(Method):
             evidence,
             total=settings.n_bootstraps,
             undefined=undefined,
-            why=failures_of(evidence.matrix),
+            why=failures_of(evidence),
             redraws=optimism.redraws,
         )
         return conclude(
@@ -161,7 +158,7 @@ class Shrinkage(Method):
             standard_error=optimism.standard_error,
             distribution=evidence.uncorrected - sign * optimism.gains,
             flags=flags | reached.flags,
-            selection_frequency=over_configurations(evidence, optimism.chosen.shares(len(evidence.candidates))),
+            selection_frequency=evidence.of_configurations(optimism.chosen.shares(len(evidence.candidates))),
             provenance={
                 "quantity": QUANTITY,
                 "n_bootstraps": settings.n_bootstraps,

@@ -15,7 +15,7 @@ from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.estimates.base import PREDICTIONS, Method, MethodWords
 from heldout.estimates.data_flags import flags_of_choice, flags_of_dependence
-from heldout.estimates.evidence import Evidence, Matrix, needs_predictions
+from heldout.estimates.evidence import Candidates
 from heldout.estimates.methods.two_part.areas import placements
 from heldout.estimates.spread import Spread, estimate_around
 from heldout.estimates.types import Estimate
@@ -23,7 +23,6 @@ from heldout.metrics.aggregate import Segment
 from heldout.metrics.base import Metric, fitted, unsigned
 from heldout.metrics.ranking import Reading, Share, reading_of
 from heldout.metrics.row_losses import Finish, OfRowLosses
-from heldout.selection.base import Choice
 
 VARIANCES = ("all_rows", "within_folds")
 
@@ -88,23 +87,22 @@ class WaldCV(Method):
                 f"variance must be one of {', '.join(VARIANCES)}, got {self.variance!r}.", argument="variance"
             )
 
-    def unfit(self, evidence: Evidence) -> str | None:
+    def unfit(self, evidence: Candidates) -> str | None:
         """It needs independent rows of equal weight, and a metric that is made of losses of single rows."""
-        reason = needs_predictions(evidence) or self.unfit_metric(evidence.metric)
+        reason = self.unfit_metric(evidence.metric)
         if reason:
             return reason
-        matrix, metric = evidence.matrix, evidence.metric
-        assert matrix is not None, "needs_predictions says so"
-        of_rows = isinstance(_plain(metric, matrix.truth), OfRowLosses)
-        if not of_rows and _area(metric, matrix.truth.kind) is None:
+        metric = evidence.metric
+        of_rows = isinstance(_plain(metric, evidence.truth), OfRowLosses)
+        if not of_rows and _area(metric, evidence.truth.kind) is None:
             return f"{metric.name} has losses of single rows for two classes only"
-        if matrix.grouped:
+        if evidence.grouped:
             return "it treats rows as independent, but here they come in groups"
-        if matrix.sample_weight is not None:
+        if evidence.sample_weight is not None:
             return "its formula does not allow sample_weight"
-        if not of_rows and matrix.truth.class_counts().min() < 2:
+        if not of_rows and evidence.truth.class_counts().min() < 2:
             return "one row of a class does not show how placements of that class vary"
-        if self.variance == "within_folds" and self._fewest(matrix, evidence) < 2:
+        if self.variance == "within_folds" and self._fewest(evidence) < 2:
             return "`variance='within_folds'` needs two rows (of each class, for an area) in every fold"
         return None
 
@@ -116,11 +114,9 @@ class WaldCV(Method):
             f"it is for means of one loss per row, their roots and the ROC AUC, and {metric.name} is none of these"
         )
 
-    def estimate(self, evidence: Evidence) -> Estimate:
+    def estimate(self, evidence: Candidates) -> Estimate:
         """The winner's score and its interval; NaN ends with a flag where rows show no spread."""
-        matrix = evidence.matrix
-        assert matrix is not None, "unfit says so"
-        effects = self._effects(evidence, matrix)
+        effects = self._effects(evidence)
         error = float(np.sqrt(effects @ effects))
         reason = ""
         if not np.isfinite(error):
@@ -135,13 +131,13 @@ class WaldCV(Method):
             provenance={"variance": self.variance},
         )
 
-    def _effects(self, evidence: Evidence, matrix: Matrix) -> Floats:
+    def _effects(self, evidence: Candidates) -> Floats:
         """(n,): by how much each row, with its own loss, moves the winner's score; the sum of squares is SE²."""
-        predictions = matrix.predictions_of(evidence.chosen or Choice(np.array([evidence.winner_column])))
-        plain = _plain(evidence.metric, matrix.truth)
+        predictions = evidence.predictions_of_winner
+        plain = _plain(evidence.metric, evidence.truth)
         if isinstance(plain, OfRowLosses) and plain.finish is not Finish.ROOT and self.variance == "all_rows":
-            return _around_the_mean(plain, matrix, predictions)
-        effects, weights = np.zeros(matrix.truth.n_rows), _weights(self._segments(matrix, evidence), evidence)
+            return _around_the_mean(plain, evidence, predictions)
+        effects, weights = np.zeros(evidence.truth.n_rows), _weights(self._segments(evidence), evidence)
         for segment, weight in weights:
             values = predictions[segment.rows, :, segment.repeat]
             if isinstance(plain, OfRowLosses):
@@ -171,19 +167,19 @@ class WaldCV(Method):
         """What makes a sum of squares with divisor n one with divisor n - 1, if that is the setting."""
         return float(np.sqrt(n / (n - 1))) if self.variance == "within_folds" else 1.0
 
-    def _segments(self, matrix: Matrix, evidence: Evidence) -> list[Segment]:
+    def _segments(self, evidence: Candidates) -> list[Segment]:
         """The folds in which the metric is defined, or all rows of each repeat if these are scored together."""
         apart = evidence.aggregate != "pooled" or (
-            self.variance == "within_folds" and _area(evidence.metric, matrix.truth.kind) is None
+            self.variance == "within_folds" and _area(evidence.metric, evidence.truth.kind) is None
         )
-        score = matrix.by_fold if apart and matrix.by_fold is not None else matrix.scores
-        once = np.ones((1, matrix.truth.n_rows), dtype=np.uint8)
+        score = evidence.by_fold if apart and evidence.by_fold is not None else evidence.scores
+        once = np.ones((1, evidence.truth.n_rows), dtype=np.uint8)
         return [segment for segment in score.segments if segment.defined_among(once)[0]]
 
-    def _fewest(self, matrix: Matrix, evidence: Evidence) -> int:
+    def _fewest(self, evidence: Candidates) -> int:
         """The fewest rows of a segment, of the rarer class for an area."""
-        segments = self._segments(matrix, evidence)
-        if _area(evidence.metric, matrix.truth.kind) is None:
+        segments = self._segments(evidence)
+        if _area(evidence.metric, evidence.truth.kind) is None:
             return min(len(segment.rows) for segment in segments)
         return min(int(np.bincount(segment.truth.values, minlength=2).min()) for segment in segments)
 
@@ -203,20 +199,20 @@ def _area(metric: Metric, kind: TaskKind) -> Reading | None:
     return reading if reading is not None and reading.share is Share.AUC else None
 
 
-def _around_the_mean(metric: OfRowLosses, matrix: Matrix, predictions: NDArray[Any]) -> Floats:
+def _around_the_mean(metric: OfRowLosses, evidence: Candidates, predictions: NDArray[Any]) -> Floats:
     """(n,): each row's mean loss over the repeats that predict it, less the mean of all rows, over n."""
-    n_rows, n_repeats = matrix.in_play.shape
+    n_rows, n_repeats = evidence.in_play.shape
     total = np.zeros(n_rows)
     for repeat in range(n_repeats):
-        rows = np.flatnonzero(matrix.in_play[:, repeat])
-        losses = metric.losses(matrix.truth.rows(rows), predictions[rows, :, repeat])
+        rows = np.flatnonzero(evidence.in_play[:, repeat])
+        losses = metric.losses(evidence.truth.rows(rows), predictions[rows, :, repeat])
         total[rows] += np.asarray(losses, dtype=np.float64)[:, 0]
-    means = total / matrix.in_play.sum(axis=1)
+    means = total / evidence.in_play.sum(axis=1)
     with np.errstate(invalid="ignore"):
         return (means - means.mean()) / n_rows
 
 
-def _weights(segments: list[Segment], evidence: Evidence) -> Iterator[tuple[Segment, float]]:
+def _weights(segments: list[Segment], evidence: Candidates) -> Iterator[tuple[Segment, float]]:
     """Each segment with its weight in the score: equal ones, or those of its rows, or of its pairs of rows."""
     sizes = [1.0] * len(segments)
     if evidence.aggregate == "pooled":

@@ -19,8 +19,7 @@ from heldout._streams import stream
 from heldout._text import is_one_of
 from heldout._types import Floats
 from heldout.errors import InputError
-from heldout.estimates.base import FOLD_SCORES, Method, MethodWords, conclude, no_value, over_configurations
-from heldout.estimates.bootstrap import winners_mean
+from heldout.estimates.base import FOLD_SCORES, Method, MethodWords, conclude, no_value
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
@@ -183,7 +182,7 @@ class WMCS(OfSubsampling):
             reason = (
                 f"the winner had the least error in none of {self.n_draws} draws; raise n_draws, or use method tt"
             )
-            return no_value(evidence, self, reason, uncorrected=winners_mean(evidence))
+            return no_value(evidence, self, reason, uncorrected=evidence.winners_mean)
         shrunken = means + shrinkage * (means.mean() - means)
         weighed = weigh(shrunken, covariances, self.n_draws, seed)
         averaged = shrunken if self.average == "shrunken" else means
@@ -293,8 +292,8 @@ def _conclude(
         evidence,
         declared,
         -error if evidence.metric.greater_is_better else error,
-        uncorrected=winners_mean(evidence),
-        selection_frequency=over_configurations(evidence, weighed.weights),
+        uncorrected=evidence.winners_mean,
+        selection_frequency=evidence.of_configurations(weighed.weights),
         flags=Flag.NO_INTERVAL.of(method=method.name),
         provenance={
             "quantity": QUANTITY,

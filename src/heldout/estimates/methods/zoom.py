@@ -10,7 +10,7 @@ from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.estimates.base import PREDICTIONS, Method, MethodWords, no_value
 from heldout.estimates.bootstrap import check_stratify, undrawable_rows, unstratifiable
-from heldout.estimates.evidence import Evidence
+from heldout.estimates.evidence import Candidates
 from heldout.estimates.intervals import order_statistic
 from heldout.estimates.score_noise import estimate_of_best, interval_of_reach, needs_best_score, noise_of_scores
 from heldout.estimates.types import Estimate
@@ -91,12 +91,12 @@ class Zoom(Method):
             )
         check_stratify(self.stratify)
 
-    def unfit(self, evidence: Evidence) -> str | None:
+    def unfit(self, evidence: Candidates) -> str | None:
         """It needs predictions, and a winner that has the best score."""
         reason = needs_best_score(evidence) or (unstratifiable(evidence) if self.stratify else None)
         return reason or undrawable_rows(evidence)
 
-    def estimate(self, evidence: Evidence) -> Estimate:
+    def estimate(self, evidence: Candidates) -> Estimate:
         """The winner's score and its interval.
 
         Raises

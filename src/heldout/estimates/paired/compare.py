@@ -17,10 +17,9 @@ from heldout._record import Record, Shown, TextTable, frame_of, rows_table
 from heldout._streams import RandomState
 from heldout._types import Floats
 from heldout.errors import HeldoutWarning, InputError
-from heldout.estimates.base import over_configurations
 from heldout.estimates.block_length import BlockLength
 from heldout.estimates.bootstrap import is_unbiased
-from heldout.estimates.evidence import Evidence, needs_one_configuration
+from heldout.estimates.evidence import Candidates, needs_one_configuration
 from heldout.estimates.inputs import read_inputs
 from heldout.estimates.intervals import NO_WIDTH, bootstrap_interval, has_no_width
 from heldout.estimates.least_width import alike_of
@@ -190,7 +189,7 @@ class ConfigurationComparison(Shown):
     scores : PairedScores
     """
 
-    evidence: Evidence
+    evidence: Candidates
     scores: PairedScores
     sources: ClassVar[tuple[str, ...]] = ("hansen2011", "tsamardinos2018")
     """Keys of ``heldout.references``."""
@@ -286,7 +285,7 @@ class ConfigurationComparison(Shown):
         best = (known == known.max(axis=1, keepdims=True)) & ~np.isnan(spread)
         several = best.sum(axis=1, keepdims=True)
         shares = (best / np.maximum(several, 1))[several[:, 0] > 0].mean(axis=0)
-        return over_configurations(self.evidence, shares)
+        return self.evidence.of_configurations(shares)
 
     def optimism_curve(self, sizes: Sequence[int] | None = None) -> OptimismCurve:
         """What choosing the best of c configurations flatters, for c = 1 .. C.
@@ -300,12 +299,11 @@ class ConfigurationComparison(Shown):
         sizes : sequence of int, optional
             The c of the points; all, thinned out where there are many, by default.
         """
-        matrix = self.evidence.matrix
-        rule = matrix.replay.rule if matrix else None
+        rule = self.evidence.replay.rule
         if rule != Best():
             raise InputError(
-                "the optimism curve replays `selection='best'` on subsets, got the rule "
-                f"'{rule.name if rule else 'none'}'; use `selection='best'`."
+                f"the optimism curve replays `selection='best'` on subsets, got the rule '{rule.name}'; use "
+                "`selection='best'`."
             )
         n = self.scores.n_candidates
         points = curve_points(n) if sizes is None else np.asarray(sizes)
@@ -320,7 +318,7 @@ class ConfigurationComparison(Shown):
                 f"sizes must be whole numbers from 1 to {n} (the configurations), got {sizes!r}.", argument="sizes"
             )
         sign = 1.0 if self.evidence.metric.greater_is_better else -1.0
-        takes_control = matrix is not None and not is_unbiased(matrix)
+        takes_control = not is_unbiased(self.evidence)
         return optimism_curve(self.scores, points.astype(np.intp), sign, takes_control=takes_control)
 
     @property

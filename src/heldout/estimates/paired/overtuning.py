@@ -312,12 +312,11 @@ def overtuning_of(
         position = predictions.n_configurations - 1
     places = np.flatnonzero(evidence.candidates == position)
     column = int(places[0]) if len(places) else None  # without a place it failed or was dropped
-    assert evidence.matrix is not None, "it is of predictions"
     result = overtuning(
         scores,
         evidence.metric.name,
         greater_is_better=evidence.metric.greater_is_better,
-        takes_control=not is_unbiased(evidence.matrix),
+        takes_control=not is_unbiased(evidence),
         default=column,
         name_of_default="" if default is None else default.configuration.name,
         n_tried=chosen.n_candidates,

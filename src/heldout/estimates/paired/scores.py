@@ -17,8 +17,9 @@ from scipy.special import gammaln
 
 from heldout._record import Record, points, thinned
 from heldout._types import Floats
-from heldout.estimates.bootstrap import check_matrix_drawable, draws_of, map_draws
-from heldout.estimates.evidence import Evidence
+from heldout.errors import InputError
+from heldout.estimates.bootstrap import draws_of, map_draws, undrawable_rows
+from heldout.estimates.evidence import Candidates
 from heldout.estimates.types import Interval
 from heldout.metrics.base import oriented
 from heldout.selection.base import NONE_CHOSEN, tie_exactly
@@ -63,23 +64,23 @@ class PairedScores:
         return self.chosen != NONE_CHOSEN
 
 
-def paired_scores(evidence: Evidence) -> PairedScores:
+def paired_scores(evidence: Candidates) -> PairedScores:
     """Draw the bootstraps of ``heldout.estimate``, and score every candidate in each."""
-    matrix = evidence.matrix
-    assert matrix is not None, "a question about a user's predictions has them"
-    check_matrix_drawable(evidence, matrix)
-    draws = draws_of(matrix, evidence)
+    reason = undrawable_rows(evidence)
+    if reason:
+        raise InputError(f"{reason}.")
+    draws = draws_of(evidence)
 
     def block(first: int, last: int) -> tuple[Floats, Floats, NDArray[np.intp]]:
         counts, _ = draws.block(first, last)
         left_out = out_of_bag(counts)
-        return matrix.scores.all(counts), matrix.out_of_bag.all(left_out), matrix.replay.choose(counts)
+        return evidence.scores.all(counts), evidence.out_of_bag.all(left_out), evidence.replay.choose(counts)
 
-    blocks = map_draws(block, matrix, evidence)
+    blocks = map_draws(block, evidence)
     in_bag, left_out, chosen = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     metric = evidence.metric
     return PairedScores(
-        observed=tie_exactly(oriented(metric, matrix.scores.observed())),
+        observed=tie_exactly(oriented(metric, evidence.scores.observed())),
         in_bag=tie_exactly(oriented(metric, in_bag)),
         out_of_bag=tie_exactly(oriented(metric, left_out)),
         chosen=chosen,

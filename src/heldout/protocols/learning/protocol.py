@@ -19,8 +19,7 @@ from heldout.data.checks import check_count
 from heldout.data.task import Task, labels_text
 from heldout.errors import InputError
 from heldout.estimates.base import Procedure, conclude
-from heldout.estimates.candidates import FEW_GROUPS, failed_sentence
-from heldout.estimates.data_flags import flags_of_choice
+from heldout.estimates.data_flags import flag_of_failed, flags_of_choice, flags_of_groups
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Estimate
@@ -263,11 +262,7 @@ def _evidence(
     """The evidence of the subsamples of the largest size."""
     task, names = search.task, search.configurations.names
     candidates = np.array([j for j in range(len(names)) if j not in failures], dtype=np.intp)
-    flags = dict(search.flags)
-    if failures:
-        flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(names, failures)
-    if task.groups is not None and (n_groups := len(np.unique(task.groups))) < FEW_GROUPS:
-        flags |= Flag.FEW_GROUPS.of(groups=n_groups)
+    flags = {**search.flags, **flag_of_failed(names, failures), **flags_of_groups(task.groups)}
     unscored = np.isnan(scores[:, :, candidates]).all(axis=2)
     if unscored.any():
         flags |= Flag.UNSCORED_SPLITS.of(unscored=int(unscored.sum()), total=unscored.size)

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from heldout.errors import HeldoutWarning, InputError, reason_of
 from heldout.estimates.base import flags_of_score
-from heldout.estimates.candidates import failed_sentence, incomplete_sentence
-from heldout.estimates.data_flags import flag_of_undefined_folds
+from heldout.estimates.data_flags import flag_of_failed, flag_of_incomplete, flag_of_undefined_folds
 from heldout.estimates.evidence import TIES, Evidence, settings_provenance
 from heldout.estimates.intervals import holding
 from heldout.estimates.question import AnyAggregate, Scale, Scales, Settings
@@ -291,15 +290,12 @@ def _flags(search: Search, settings: NestedSettings, nested: NestedFolds, run: B
     development_sets = isinstance(settings.inner, str) and settings.inner == HOLD_OUT
     if development_sets and nested.n_folds is not None and len(search.configurations) > 1:
         flags |= Flag.OTHER_CHOICE_DEPLOYED.of(folds=nested.n_folds)
-    if predictions.failed:
-        flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(predictions.names, predictions.failed)
+    flags |= flag_of_failed(predictions.names, predictions.failed)
     if len(search.configurations) == 1:
         flags |= Flag.SINGLE_CONFIGURATION.of()
     if not search.folds.exchangeable:
         flags |= Flag.NOT_EXCHANGEABLE.of()
-    if (labels < 0).any():
-        flags[Flag.INCOMPLETE_PREDICTIONS] = incomplete_sentence(labels >= 0)
-    return flags
+    return flags | flag_of_incomplete(labels >= 0)
 
 
 def _uncorrected(run: BranchedSearch, scales: Scales) -> float:

@@ -16,9 +16,8 @@ from heldout.data.task import Task
 from heldout.errors import InputError, reason_of
 from heldout.estimates.base import Procedure, conclude
 from heldout.estimates.bootstrap import flags_of_draws
-from heldout.estimates.candidates import FEW_GROUPS, candidate_rows, failed_sentence
-from heldout.estimates.data_flags import flags_of_choice
-from heldout.estimates.evidence import Evidence
+from heldout.estimates.data_flags import flag_of_failed, flags_of_choice, flags_of_groups
+from heldout.estimates.evidence import Candidates, Evidence
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.least_width import with_least_width
@@ -225,7 +224,8 @@ class BootstrapPlan:
         settings = self.settings
         reached = with_least_width(
             bootstrap_interval(scores, evidence.metric, settings),
-            replace(evidence, matrix=None),  # it is of the search on all rows, and these scores are of samples
+            # Predictions are of the search on all rows, and these scores are of samples.
+            evidence.table if isinstance(evidence, Candidates) else evidence,
             value=value,
             units=self._units(evidence.metric),
         )
@@ -299,9 +299,10 @@ def _evidence(search: Search, evaluation: Evaluation, settings: Settings) -> Evi
     metric = evaluation.metrics[name] or OpaqueMetric(name)
     names = evaluation.configurations.names
     candidates = np.array([j for j in range(len(names)) if j not in evaluation.predictions.out], dtype=np.intp)
-    flags = _flags_of_rows(search)
-    if evaluation.failures:
-        flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(names, evaluation.failures)
+    flags = {**search.flags, **flags_of_groups(task.groups)}
+    if not search.folds.exchangeable:
+        flags |= Flag.NOT_EXCHANGEABLE.of()
+    flags |= flag_of_failed(names, evaluation.failures)
     scores = evaluation.fold_scores[name]
     return Evidence(
         metric,
@@ -323,15 +324,6 @@ def _evidence(search: Search, evaluation: Evaluation, settings: Settings) -> Evi
         },
         baseline=constant_of_rows(metric, task.truth, sample_weight=task.sample_weight),
     )
-
-
-def _flags_of_rows(search: Search) -> dict[Flag, str]:
-    flags = dict(search.flags)
-    if search.task.groups is not None and (n_groups := len(np.unique(search.task.groups))) < FEW_GROUPS:
-        flags |= Flag.FEW_GROUPS.of(groups=n_groups)
-    if not search.folds.exchangeable:
-        flags |= Flag.NOT_EXCHANGEABLE.of()
-    return flags
 
 
 def _check_countable(search: Search) -> None:
@@ -388,15 +380,13 @@ def _chosen_by_others(
         search.configurations.params, evaluation.winner,
     )  # fmt: skip
     evidence = gather(task.truth, evaluation.predictions, question)
-    assert evidence.matrix is not None, "the scorers were opened"
-    # The matrix holds only rows that all predicted, so counts must be of the same rows.
-    used = candidate_rows(evaluation.predictions, list(read.values()), task.groups).used
     flags = dict(evidence.flags)
-    if len(used) == task.n_rows:
+    if evidence.n_rows_used == task.n_rows:
         flags.pop(Flag.INCOMPLETE_PREDICTIONS, None)  # every sample predicts only the rows that it left out
-    counts = drawn.counts[:, used]
-    columns = evidence.matrix.replay.choice(counts).columns
-    in_bag = evidence.matrix.scores.selected(counts, np.maximum(columns, 0))
+    # The matrix holds only rows that all predicted, so counts must be of the same rows.
+    counts = drawn.counts[:, evidence.used]
+    columns = evidence.replay.choice(counts).columns
+    in_bag = evidence.scores.selected(counts, np.maximum(columns, 0))
     none = columns == NONE_CHOSEN
     chosen = np.where(none, NONE_CHOSEN, evidence.candidates[np.maximum(columns, 0)])
     return replace(evidence, flags=flags), chosen, np.where(none, np.nan, in_bag)

@@ -12,7 +12,7 @@ from heldout._types import Floats
 from heldout.data.task import Task, TaskKind
 from heldout.errors import InputError
 from heldout.estimates.base import flags_of_score
-from heldout.estimates.candidates import FEW_GROUPS, failed_sentence
+from heldout.estimates.data_flags import flag_of_failed, flags_of_groups
 from heldout.estimates.evidence import settings_provenance
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Estimate, Interval
@@ -314,8 +314,7 @@ def _flags_of_plan(plan: ValidationPlan, memorised: Memorising) -> dict[Flag, st
     if redraws:
         needs = "what the metrics or the model need"
         flags |= Flag.REDRAWN.of(redraws=redraws, needs=needs)
-    if groups is not None and (n_groups := len(np.unique(groups))) < FEW_GROUPS:
-        flags |= Flag.FEW_GROUPS.of(groups=n_groups)
+    flags |= flags_of_groups(groups)
     n_columns, n_rows = _n_columns_of(plan.task), plan.task.n_rows
     by_optimism = plan.correction.name in (Optimism.name, Automatic.name) and not memorised.score
     if by_optimism and n_columns > n_rows:
@@ -327,9 +326,7 @@ def _flags_of_plan(plan: ValidationPlan, memorised: Memorising) -> dict[Flag, st
 def _no_candidates(models: Sequence[Candidate]) -> dict[Flag, str]:
     """The flag of models that could not be fitted on all rows."""
     failed = {number: model.reason for number, model in enumerate(models) if model.reason}
-    if not failed:
-        return {}
-    return {Flag.FAILED_CONFIGURATIONS: failed_sentence([model.name for model in models], failed)}
+    return flag_of_failed([model.name for model in models], failed)
 
 
 def _flags_of_metric(plan: ValidationPlan, metric: Metric) -> dict[Flag, str]:

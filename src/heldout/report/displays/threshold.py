@@ -87,17 +87,17 @@ def threshold_choice(inputs: Inputs, method: Method) -> ThresholdChoice:
         )
     evidence = inputs.evidence(method)
     estimate = answer(method, evidence)
-    matrix, thresholds = evidence.matrix, evidence.thresholds
-    assert matrix is not None and thresholds is not None, "a threshold is tuned on predictions"
+    thresholds = evidence.thresholds
+    assert thresholds is not None, "a threshold is tuned on predictions"
     own = np.flatnonzero(evidence.candidates == evidence.winner)
     own = own[np.argsort(thresholds[own], kind="stable")]
-    draws = draws_of(matrix, evidence)
+    draws = draws_of(evidence)
 
     def block(first: int, last: int) -> tuple[Floats, Floats]:
         counts, _ = draws.block(first, last)
-        return matrix.scores.all(counts)[:, own], matrix.replay.choose(counts).astype(np.float64)
+        return evidence.scores.all(counts)[:, own], evidence.replay.choose(counts).astype(np.float64)
 
-    scores, columns = (np.concatenate(parts) for parts in zip(*map_draws(block, matrix, evidence), strict=True))
+    scores, columns = (np.concatenate(parts) for parts in zip(*map_draws(block, evidence), strict=True))
     columns = columns.astype(np.intp)
     none = columns == NONE_CHOSEN
     metric = evidence.metric
@@ -111,7 +111,7 @@ def threshold_choice(inputs: Inputs, method: Method) -> ThresholdChoice:
         threshold=float(thresholds[evidence.winner_column]),
         positive=str(inputs.truth.pos_label),
         thresholds=thresholds[own],
-        scores=scale.sign * matrix.scores.observed()[own],
+        scores=scale.sign * evidence.scores.observed()[own],
         low=low,
         high=high,
         confidence_level=evidence.settings.confidence_level,

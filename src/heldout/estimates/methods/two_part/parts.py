@@ -19,7 +19,7 @@ from scipy.special import ndtri
 from heldout._streams import stream
 from heldout._types import Floats, Weightings
 from heldout.data.task import Truth, labels_text
-from heldout.estimates.evidence import Evidence, Matrix
+from heldout.estimates.evidence import Candidates
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Alternative
 from heldout.flags import Flag
@@ -184,11 +184,11 @@ class SecondPart:
 
 
 def second_part(
-    evidence: Evidence, matrix: Matrix, reading: Reading, rows: NDArray[np.intp], columns: NDArray[np.intp]
+    evidence: Candidates, reading: Reading, rows: NDArray[np.intp], columns: NDArray[np.intp]
 ) -> SecondPart:
     """The candidates in ``columns`` on the matrix's ``rows``."""
-    truth = matrix.truth.rows(rows)
-    predictions = matrix.predictions[np.ix_(rows, columns)]
+    truth = evidence.truth.rows(rows)
+    predictions = evidence.predictions[np.ix_(rows, columns)]
     statistics = tuple(
         evidence.metric.statistic(truth, predictions[:, :, repeat]) for repeat in range(predictions.shape[2])
     )

@@ -18,7 +18,7 @@ from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.estimates.base import PREDICTIONS, Method, conclude, no_value
 from heldout.estimates.data_flags import flags_of_dependence
-from heldout.estimates.evidence import Evidence, Matrix, needs_one_configuration, needs_predictions
+from heldout.estimates.evidence import Candidates, needs_one_configuration
 from heldout.estimates.methods.two_part.parts import (
     Bound,
     Parts,
@@ -129,14 +129,9 @@ class TwoPart(Method):
                 argument="configuration",
             )
 
-    def unfit(self, evidence: Evidence) -> str | None:
+    def unfit(self, evidence: Candidates) -> str | None:
         """Why it is not for this metric, task, matrix or question."""
-        reason = needs_predictions(evidence)
-        if reason:
-            return reason
-        matrix = evidence.matrix
-        assert matrix is not None, "needs_predictions says so"
-        refused = self.unfit_metric(evidence.metric, matrix.truth.kind)
+        refused = self.unfit_metric(evidence.metric, evidence.truth.kind)
         if refused:
             return refused
         if evidence.settings.alternative not in self.alternatives:
@@ -150,9 +145,9 @@ class TwoPart(Method):
                 "pairs of rows of one fold only; use `aggregate='pooled'`, or method 'bbc'"
             )
         return (
-            unfit_rows(matrix, self.takes_repeats)
+            unfit_rows(evidence, self.takes_repeats)
             or needs_one_configuration(evidence)
-            or self._unfit_choice(evidence, matrix)
+            or self._unfit_choice(evidence)
         )
 
     def unfit_metric(self, metric: Metric, kind: TaskKind = TaskKind.BINARY) -> str | None:
@@ -162,12 +157,12 @@ class TwoPart(Method):
             return f"it bounds {_listed(self.shares)}, and this is {metric.name}"
         return None
 
-    def _unfit_choice(self, evidence: Evidence, matrix: Matrix) -> str | None:
+    def _unfit_choice(self, evidence: Candidates) -> str | None:
         if self.evaluation_share < 1:
-            if self.candidates != "best" and not matrix.replay.is_plain_best:
+            if self.candidates != "best" and not evidence.replay.is_plain_best:
                 return (
                     f"`candidates={self.candidates!r}` ranks configurations by their score, which is not how "
-                    f"'{matrix.replay.rule.name}' chooses; use `candidates='best'`"
+                    f"'{evidence.replay.rule.name}' chooses; use `candidates='best'`"
                 )
             return None
         if self.configuration is None:
@@ -184,42 +179,40 @@ class TwoPart(Method):
             f"{_some([evidence.names[j] for j in evidence.candidates])}"
         )
 
-    def estimate(self, evidence: Evidence) -> Estimate:
+    def estimate(self, evidence: Candidates) -> Estimate:
         """Choose on the first part, bound on the second; NaN with a flag where either cannot be done."""
         return self.bounded(evidence, self.first_part(evidence))
 
-    def first_part(self, evidence: Evidence) -> FirstPart:
+    def first_part(self, evidence: Candidates) -> FirstPart:
         """What the first part sends on: the same for all methods of one split and one ``candidates``."""
-        matrix = evidence.matrix
-        assert matrix is not None, "unfit says so"
-        reading = reading_of(evidence.metric, matrix.truth.kind)
+        reading = reading_of(evidence.metric, evidence.truth.kind)
         assert reading is not None, "unfit says so"
-        parts = self._parts(evidence, matrix)
+        parts = self._parts(evidence)
         if parts is None:
-            rows = f"{matrix.truth.n_rows} rows"
+            rows = f"{evidence.truth.n_rows} rows"
             return FirstPart(
                 None, f"no draw of {rows} left each class in both parts, and in each fold of the first"
             )
         try:
-            return FirstPart(parts, self._chosen(evidence, matrix, reading, parts))
+            return FirstPart(parts, self._chosen(evidence, reading, parts))
         except SelectionFailedError as error:
             return FirstPart(parts, str(error), Flag.SELECTION_NOT_REPLAYABLE)
 
-    def bounded(self, evidence: Evidence, first: FirstPart) -> Estimate:
+    def bounded(self, evidence: Candidates, first: FirstPart) -> Estimate:
         """The estimate of what was chosen; NaN with a flag where nothing was, or there is no bound."""
         if isinstance(first.chosen, str):
             return no_value(evidence, self, first.chosen, flag=first.flag)
-        assert evidence.matrix is not None and first.parts is not None, "something was chosen"
-        return self._concluded(evidence, evidence.matrix, first.parts, first.chosen)
+        assert first.parts is not None, "something was chosen"
+        return self._concluded(evidence, first.parts, first.chosen)
 
-    def _parts(self, evidence: Evidence, matrix: Matrix) -> Parts | None:
+    def _parts(self, evidence: Candidates) -> Parts | None:
         entropy = evidence.settings.entropy
         if self.within_classes:
-            return split(matrix.truth, self.evaluation_share, entropy)
-        folds = () if matrix.by_fold is None else matrix.by_fold.segments
-        return split_at_random(matrix.truth, self.evaluation_share, entropy, [segment.rows for segment in folds])
+            return split(evidence.truth, self.evaluation_share, entropy)
+        folds = () if evidence.by_fold is None else evidence.by_fold.segments
+        return split_at_random(evidence.truth, self.evaluation_share, entropy, [segment.rows for segment in folds])
 
-    def _concluded(self, evidence: Evidence, matrix: Matrix, parts: Parts, chosen: Chosen) -> Estimate:
+    def _concluded(self, evidence: Candidates, parts: Parts, chosen: Chosen) -> Estimate:
         second, settings = chosen.second, evidence.settings
         level = settings.level
         tail = self._tail(1 - level, second.n_finalists)
@@ -237,7 +230,7 @@ class TwoPart(Method):
             self,
             value,
             # Where nothing was chosen nothing is corrected, and no difference of aggregates is called optimism.
-            uncorrected=float(matrix.scores.observed()[chosen.column]) if len(parts.first) else value,
+            uncorrected=float(evidence.scores.observed()[chosen.column]) if len(parts.first) else value,
             interval=None if np.isnan(value) else Interval(ends[0], ends[1], level, settings.alternative),
             standard_error=bound.standard_error,
             selected=selected,
@@ -255,7 +248,7 @@ class TwoPart(Method):
             },
         )
 
-    def _flags(self, evidence: Evidence, parts: Parts, second: SecondPart, selected: int) -> dict[Flag, str]:
+    def _flags(self, evidence: Candidates, parts: Parts, second: SecondPart, selected: int) -> dict[Flag, str]:
         flags = flags_of_dependence(evidence)
         total = len(parts.first) + len(parts.second)
         if evidence.n_candidates == 1 and len(parts.first):
@@ -270,23 +263,23 @@ class TwoPart(Method):
             )
         return flags
 
-    def _chosen(self, evidence: Evidence, matrix: Matrix, reading: Reading, parts: Parts) -> Chosen | str:
+    def _chosen(self, evidence: Candidates, reading: Reading, parts: Parts) -> Chosen | str:
         """The finalists and the final one, or why there is none."""
         if not len(parts.second):
-            return f"{matrix.truth.n_rows} rows are too few to set {self.evaluation_share:.0%} aside"
+            return f"{evidence.truth.n_rows} rows are too few to set {self.evaluation_share:.0%} aside"
         if not len(parts.first):
             columns = np.flatnonzero(evidence.candidates == self._named(evidence))
         else:
-            columns = self._finalists(matrix, indicator(parts.first, matrix.truth.n_rows))
+            columns = self._finalists(evidence, indicator(parts.first, evidence.truth.n_rows))
         if not columns.size:
             return (
                 f"no configuration has a defined score on the {len(parts.first)} rows that choose (a metric or its "
                 f"folds need {evidence.metric.needs})"
             )
-        second = second_part(evidence, matrix, reading, parts.second, columns)
-        return Chosen(columns, replace(second, final=_best_of_second(matrix, second, parts.second, columns)))
+        second = second_part(evidence, reading, parts.second, columns)
+        return Chosen(columns, replace(second, final=_best_of_second(evidence, second, parts.second, columns)))
 
-    def _named(self, evidence: Evidence) -> int:
+    def _named(self, evidence: Candidates) -> int:
         """The index of the configuration named, -1 where there is none of that name."""
         named = self.configuration
         if named is None:
@@ -295,11 +288,11 @@ class TwoPart(Method):
             return list(evidence.names).index(named) if named in evidence.names else -1
         return int(named)
 
-    def _finalists(self, matrix: Matrix, counts: NDArray[np.uint8]) -> NDArray[np.intp]:
+    def _finalists(self, evidence: Candidates, counts: NDArray[np.uint8]) -> NDArray[np.intp]:
         if self.candidates == "best":
-            column = int(matrix.replay.choose(counts)[0])
+            column = int(evidence.replay.choose(counts)[0])
             return np.array([] if column == NONE_CHOSEN else [column], dtype=np.intp)
-        score = matrix.replay.scores[0]
+        score = evidence.replay.scores[0]
         values = tie_exactly(oriented(score.metric, score.all(counts))[0])
         scores = np.sort(values[~np.isnan(values)])[::-1]
         if not scores.size:
@@ -316,27 +309,27 @@ class TwoPart(Method):
         raise NotImplementedError
 
 
-def unfit_rows(matrix: Matrix, takes_repeats: bool) -> str | None:
+def unfit_rows(evidence: Candidates, takes_repeats: bool) -> str | None:
     """Why the rows are none that a closed form holds for: groups, weights, repeats."""
-    if matrix.grouped:
+    if evidence.grouped:
         return "it treats rows as independent, but here they come in groups"
-    if matrix.sample_weight is not None:
+    if evidence.sample_weight is not None:
         return "its formula does not allow sample_weight"
-    n_repeats = matrix.in_play.shape[1]
+    n_repeats = evidence.in_play.shape[1]
     if n_repeats > 1 and not takes_repeats:
         return f"it counts each row as right or wrong once, but here each has {n_repeats} predictions (repeats)"
-    if not matrix.in_play.all():
+    if not evidence.in_play.all():
         return "it needs every row predicted in every repeat"
     return None
 
 
-def _best_of_second(matrix: Matrix, second: SecondPart, rows: Rows, columns: NDArray[np.intp]) -> int:
+def _best_of_second(evidence: Candidates, second: SecondPart, rows: Rows, columns: NDArray[np.intp]) -> int:
     """The finalist with the best score on the second part, in the metric that chooses; the first of equal ones."""
-    chooses = matrix.replay.scores[0]
-    if chooses is matrix.scores:
+    chooses = evidence.replay.scores[0]
+    if chooses is evidence.scores:
         values = second.observed  # all rows together, as they are bounded
     else:
-        counts = indicator(rows, matrix.truth.n_rows)
+        counts = indicator(rows, evidence.truth.n_rows)
         values = oriented(chooses.metric, chooses.all(counts))[0, columns]
     return int(np.argmax(np.where(np.isnan(values), -np.inf, tie_exactly(values))))
 
