@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from sklearn.utils.fixes import parse_version
 
 from heldout.data.task import TaskKind, Truth, truth_of
-from heldout.metrics.base import ByKind, Fused, Metric, Needs, Response, Statistic, at_times_of, fitted
+from heldout.metrics.base import ByKind, Fused, Metric, Needs, Response, Statistic, at_times_of
 from heldout.metrics.named import DECLARED
 from heldout.metrics.survival import BrierAt, IntegratedBrier, RocAucAt
 
@@ -424,7 +424,7 @@ def test_a_count_of_one_is_no_weight_and_a_count_of_two_is_a_row_twice(
 ) -> None:
     table = table_of(kind, 6)
     predictions = predicted(table, metric, response)
-    metric = fitted(metric, table.truth)  # a distribution of censoring is of these rows, however often each counts
+    metric = metric.for_truth(table.truth)  # its censoring is of these rows, however often each counts
     bound = metric.statistic(table.truth, predictions)
     once = np.ones((1, N), dtype=np.uint8)
     assert_equal(bound.all(once), expected(table, metric, response, None))
@@ -484,7 +484,7 @@ def test_real_weights_take_no_value_beyond_the_range(metric: Metric, kind: TaskK
         Response.PROBABILITIES: lambda: np.roll(perfect, 1, axis=-1) if perfect.ndim == 3 else 1 - perfect,
     }
     predicted = np.concatenate([perfect, wrong[response]()], axis=1) if response in wrong else perfect
-    metric = fitted(metric, table.truth)
+    metric = metric.for_truth(table.truth)
     weights = np.random.default_rng(24).uniform(size=(300, N)) ** 4
     for weighed in (weights, bootstraps(25)):
         values = metric.statistic(table.truth, predicted).all(weighed)
@@ -497,7 +497,7 @@ def test_values_are_in_range_and_the_perfect_model_reaches_its_best_end(
     metric: Metric, kind: TaskKind, response: Response
 ) -> None:
     table = table_of(kind, 12)
-    metric = fitted(metric, table.truth)
+    metric = metric.for_truth(table.truth)
     if metric.name.startswith("calibration_") and kind is not TaskKind.REGRESSION:
         return  # perfect predictions are separated by the truth: the fits have no maximum
     if metric.name == "nagelkerke_r2" and kind is TaskKind.SURVIVAL:

@@ -10,7 +10,7 @@ import pytest
 
 from heldout.data.task import truth_of
 from heldout.errors import InputError
-from heldout.metrics.base import Metric, fitted
+from heldout.metrics.base import Metric
 from heldout.metrics.classification import (
     Accuracy,
     BalancedAccuracy,
@@ -140,12 +140,12 @@ def test_a_metric_with_a_pos_label_of_its_own_finds_that_class() -> None:
 
 def test_a_pos_label_that_the_target_lacks_is_refused() -> None:
     with pytest.raises(InputError, match=r"`pos_label=1`, but the classes are 'ill', 'well'"):
-        fitted(FScore(pos_label=1), truth_of(["ill", "well"]))
+        FScore(pos_label=1).for_truth(truth_of(["ill", "well"]))
 
 
 def test_brier_s_range_depends_on_the_task() -> None:
-    assert fitted(Brier(), truth_of([0, 1])).range == (0.0, 1.0)
-    assert fitted(Brier(), truth_of([0, 1, 2])).range == (0.0, 2.0)
+    assert Brier().for_truth(truth_of([0, 1])).range == (0.0, 1.0)
+    assert Brier().for_truth(truth_of([0, 1, 2])).range == (0.0, 2.0)
 
 
 def test_accuracy_is_exactly_0_and_1_at_its_ends() -> None:

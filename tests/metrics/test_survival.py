@@ -12,7 +12,7 @@ import pytest
 from heldout.data.task import Truth, truth_of
 from heldout.errors import InputError
 from heldout.metrics import ConcordanceUno, IntegratedBrier, check_fits, metric_named
-from heldout.metrics.base import Metric, Needs, fitted
+from heldout.metrics.base import Metric, Needs
 from heldout.metrics.survival import Censoring, ConcordanceIndex
 
 
@@ -113,8 +113,8 @@ def test_the_censoring_distribution_is_of_the_rows_bound_first() -> None:
     times = (2.0, 4.0)
     survival = np.exp(-np.array(times) * np.exp(risks / 4)[:, None] / 5)[:, None]
     for metric, predicted in ((ConcordanceUno(), risks[:, None]), (IntegratedBrier(times), survival)):
-        bound = fitted(metric, truth)
-        assert fitted(bound, truth.rows(half)) is bound
+        bound = metric.for_truth(truth)
+        assert bound.for_truth(truth.rows(half)) is bound
         assert bound == metric
         of_half = np.where(np.isin(np.arange(60), half), 1, 0).astype(np.uint8)[None]
         whole = bound.statistic(truth, predicted).all(of_half)
@@ -201,7 +201,7 @@ def test_names_and_directions() -> None:
 def test_a_bound_metric_pickles() -> None:
     y, risks = study(7)
     truth: Truth = truth_of(y)
-    bound = fitted(ConcordanceUno(tau=5.0), truth)
+    bound = ConcordanceUno(tau=5.0).for_truth(truth)
     again = pickle.loads(pickle.dumps(bound))
     counts = np.ones((1, 60), dtype=np.uint8)
     np.testing.assert_array_equal(

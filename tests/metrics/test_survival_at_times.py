@@ -11,7 +11,7 @@ import heldout as ho
 from heldout.data.task import truth_of
 from heldout.errors import InputError
 from heldout.metrics import BrierAt, IntegratedBrier, RocAucAt, check_fits, metric_named
-from heldout.metrics.base import fitted, times_of
+from heldout.metrics.base import times_of
 from heldout.metrics.survival import Censoring, observed_by
 
 TIMES = (2.0, 4.0, 6.0)
@@ -111,8 +111,8 @@ def test_names_and_times() -> None:
     assert metric_named("roc_auc_at(time=2.5)") == RocAucAt(2.5)
     assert times_of(BrierAt(3)) == (3.0,) and times_of(RocAucAt(3)) == ()
     truth = truth_of(study(5, 0.5)[0])
-    bound = fitted(BrierAt(3), truth)
-    assert fitted(bound, truth.rows(np.arange(30))) is bound
+    bound = BrierAt(3).for_truth(truth)
+    assert bound.for_truth(truth.rows(np.arange(30))) is bound
 
 
 @pytest.mark.parametrize(

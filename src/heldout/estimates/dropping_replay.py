@@ -27,7 +27,7 @@ from heldout.estimates.evidence import Candidates
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.question import Aggregate, Question
 from heldout.flags import Flag
-from heldout.metrics.base import Signed, fitted
+from heldout.metrics.base import Signed
 from heldout.metrics.row_losses import Finish, OfRowLosses
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 from heldout.selection import Best
@@ -151,7 +151,7 @@ class _Field:
     @cached_property
     def _of_rows(self) -> OfRowLosses | None:
         """The metric that decides, if it is a mean of one loss per row; otherwise None."""
-        metric = fitted(next(iter(self.question.selected_on.values())), self.truth)
+        metric = next(iter(self.question.selected_on.values())).for_truth(self.truth)
         # A scorer of the right sign and its metric choose the same; only the bare metric has losses of rows.
         if isinstance(metric, Signed) and metric.metric.greater_is_better == (metric.sign > 0):
             metric = metric.metric

@@ -37,7 +37,7 @@ from heldout.execution.table import mean_over_splits
 from heldout.execution.winner import pooled_scores, winner_of
 from heldout.flags import Flag
 from heldout.folds.splits import Folds, Split
-from heldout.metrics.base import Metric, fitted
+from heldout.metrics.base import Metric
 from heldout.predictions import FoldScores, HeldOutPredictions
 from heldout.references import PACKAGE
 from heldout.selection.base import metrics_read
@@ -385,7 +385,7 @@ def _most_residual(metric: Metric | None, constant: float | None, task: Task) ->
     """
     if metric is None:
         return None
-    low, high = fitted(metric, task.truth).range
+    low, high = metric.for_truth(task.truth).range
     if high - low <= 1:
         return MOST_RESIDUAL
     perfect = high if metric.greater_is_better else low

@@ -15,7 +15,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from heldout.data.task import Truth, codes_of, labels_text, missing
 from heldout.errors import StrangeLabelError, UnusablePredictionError
 from heldout.metrics.aggregate import fold_score
-from heldout.metrics.base import ESTIMATOR_METHODS, Metric, Response, fitted, positive_of
+from heldout.metrics.base import ESTIMATOR_METHODS, Metric, Response, positive_of
 from heldout.metrics.ranking import RocAucOneVsOne
 from heldout.metrics.survival_model import (
     RISK_METHOD,
@@ -243,7 +243,7 @@ def _are_defined(metric: Metric, rows: Truth, weight: NDArray[np.float64] | None
     """... of test sets (T, n) of the rows."""
     if metric.calls_foreign_code or (weight is not None and not _takes_weights(metric)):
         return False
-    metric = fitted(metric, rows)
+    metric = metric.for_truth(rows)
     weighted = test_sets if weight is None else test_sets * weight
     counted, positive = metric.truth_for_needs(rows), positive_of(metric, rows)
     needs = {metric.needs, metric.undefined_without}

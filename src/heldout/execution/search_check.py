@@ -25,7 +25,7 @@ from heldout.execution.threads import asks_for_threads
 from heldout.flags import Flag
 from heldout.folds.splits import FEWEST, MOST, Folds
 from heldout.metrics.aggregate import unfit_within
-from heldout.metrics.base import Metric, Needs, fitted, positive_of
+from heldout.metrics.base import Metric, Needs, positive_of
 from heldout.selection import CallableRefit
 from heldout.selection.base import metrics_read
 
@@ -50,7 +50,7 @@ def unscored_splits(metric: Metric | None, truth: Truth, folds: Folds, *, all_of
     """
     if metric is None:
         return ""
-    bound = fitted(metric, truth)
+    bound = metric.for_truth(truth)
     needs = bound.undefined_without if all_of_them else bound.needs
     if needs is Needs.ROW:
         return ""  # no split tests nothing

@@ -57,7 +57,31 @@ def _totals(counts: NDArray[np.uint8], flags: NDArray[np.bool_] | None) -> Float
     return totals
 
 
-class CompiledRankSums(reference.RankSums):
+class Compiled:
+    """``all`` and ``selected`` of a kernel whose C++ twin is ``_core``, which gives a number for each column."""
+
+    n_rows: int
+    n_columns: int
+    _core: Any
+    _parts: tuple[int, ...] = ()  # the shape of what a column has, if it is more than a number
+
+    def all(self, counts: Weightings) -> NDArray[Any]:
+        counts = _checked(counts, self.n_rows)
+        out = np.empty((len(counts), self.n_columns, *self._parts), dtype=self._type_of(counts))
+        self._core.all(counts, out)
+        return out
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> NDArray[Any]:
+        counts, columns = _checked(counts, self.n_rows), _checked_columns(columns, len(counts), self.n_columns)
+        out = np.empty((len(counts), *self._parts), dtype=self._type_of(counts))
+        self._core.selected(counts, columns, out)
+        return out
+
+    def _type_of(self, counts: Weightings) -> Any:
+        return np.float64
+
+
+class CompiledRankSums(Compiled, reference.RankSums):
     def __init__(
         self,
         scores: Floats,
@@ -71,14 +95,11 @@ class CompiledRankSums(reference.RankSums):
         codes = _codes(folds, self.n_rows)
         self._core = _core.RankSums(_aligned(scores), positive, negative, codes, MOST_STEPS)
 
-    def all(self, counts: Weightings) -> NDArray[Any]:
-        return _all(self, counts, accumulator(counts))
-
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> NDArray[Any]:
-        return _selected(self, counts, columns, accumulator(counts))
+    def _type_of(self, counts: Weightings) -> Any:
+        return accumulator(counts)
 
 
-class CompiledConcordanceSums(reference.ConcordanceSums):
+class CompiledConcordanceSums(Compiled, reference.ConcordanceSums):
     def __init__(
         self,
         risks: Floats,
@@ -95,12 +116,13 @@ class CompiledConcordanceSums(reference.ConcordanceSums):
         self._core = _core.ConcordanceSums(_aligned(risks), places, self._factors, codes, MOST_STEPS)
 
     def all(self, counts: Weightings) -> NDArray[Any]:
-        weights = self._weights(counts)
-        return _all(self, weights, accumulator(weights))
+        return super().all(self._weights(counts))
 
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> NDArray[Any]:
-        weights = self._weights(counts)
-        return _selected(self, weights, columns, accumulator(weights))
+        return super().selected(self._weights(counts), columns)
+
+    def _type_of(self, counts: Weightings) -> Any:
+        return accumulator(counts)
 
     def _weights(self, counts: Weightings) -> Weightings:
         check_weightings(counts, self.n_rows)
@@ -152,40 +174,22 @@ class CompiledLossSums(reference.LossSums):
         return sums
 
 
-class CompiledPrecisionSums(reference.PrecisionSums):
+class CompiledPrecisionSums(Compiled, reference.PrecisionSums):
     def __init__(self, scores: Floats, positive: NDArray[np.bool_]) -> None:
         self.n_rows, self.n_columns = scores.shape
         self._core = _core.PrecisionSums(_aligned(scores), _flags(positive, self.n_rows))
 
-    def all(self, counts: Weightings) -> Floats:
-        return _all(self, counts, np.float64)
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        return _selected(self, counts, columns, np.float64)
-
-
-class CompiledSensitivityWithin(reference_curves.SensitivityWithin):
+class CompiledSensitivityWithin(Compiled, reference_curves.SensitivityWithin):
     def __init__(self, scores: Floats, positive: NDArray[np.bool_], share: float) -> None:
         self.n_rows, self.n_columns = scores.shape
         self._core = _core.CurveStart(*_curve(scores, positive, share), False)
 
-    def all(self, counts: Weightings) -> Floats:
-        return _all(self, counts, np.float64)
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        return _selected(self, counts, columns, np.float64)
-
-
-class CompiledAreaWithin(reference_curves.AreaWithin):
+class CompiledAreaWithin(Compiled, reference_curves.AreaWithin):
     def __init__(self, scores: Floats, positive: NDArray[np.bool_], share: float) -> None:
         self.n_rows, self.n_columns = scores.shape
         self._core = _core.CurveStart(*_curve(scores, positive, share), True)
-
-    def all(self, counts: Weightings) -> Floats:
-        return _all(self, counts, np.float64)
-
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        return _selected(self, counts, columns, np.float64)
 
 
 def _curve(scores: Floats, positive: NDArray[np.bool_], share: float) -> tuple[Floats, NDArray[np.bool_], float]:
@@ -193,61 +197,33 @@ def _curve(scores: Floats, positive: NDArray[np.bool_], share: float) -> tuple[F
     return _aligned(scores), _flags(positive, len(scores)), float(share)
 
 
-class CompiledRankCorrelations(reference.RankCorrelations):
+class CompiledRankCorrelations(Compiled, reference.RankCorrelations):
     def __init__(self, values: Floats, target: Floats) -> None:
         self.n_rows, self.n_columns = values.shape
         reference.check_target(target, self.n_rows)
         self._core = _core.RankCorrelations(_aligned(values), _whole(target, np.float64))
 
-    def all(self, counts: Weightings) -> Floats:
-        return _all(self, counts, np.float64)
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        return _selected(self, counts, columns, np.float64)
-
-
-class CompiledBinnedGaps(reference_curves.BinnedGaps):
+class CompiledBinnedGaps(Compiled, reference_curves.BinnedGaps):
     def __init__(self, values: Floats, bins: NDArray[np.int32], n_bins: int, most: int) -> None:
         super().__init__(values, bins, n_bins, most)
         self._core = _core.BinnedGaps(_whole(self._values), _whole(bins, np.int32), n_bins)
         del self._values, self._bins
 
-    def all(self, counts: Weightings) -> Floats:
-        return _all(self, counts, np.float64)
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        return _selected(self, counts, columns, np.float64)
+class CompiledLogisticFits(Compiled, reference_curves.LogisticFits):
+    _parts = (2,)
 
-
-class CompiledLogisticFits(reference_curves.LogisticFits):
     def __init__(self, values: Floats, positive: NDArray[np.bool_], given_slope: bool) -> None:
         self.n_rows, self.n_columns = values.shape
         reference_curves.check_log_odds(values)
         self._core = _core.LogisticFits(_aligned(values), _flags(positive, self.n_rows), given_slope)
 
-    def all(self, counts: Weightings) -> Floats:
-        counts = _checked(counts, self.n_rows)
-        fits = np.empty((len(counts), self.n_columns, 2))
-        self._core.all(counts, fits)
-        return fits
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        counts, columns = _checked(counts, self.n_rows), _checked_columns(columns, len(counts), self.n_columns)
-        fits = np.empty((len(counts), 2))
-        self._core.selected(counts, columns, fits)
-        return fits
-
-
-class CompiledMedians(reference.Medians):
+class CompiledMedians(Compiled, reference.Medians):
     def __init__(self, values: Floats) -> None:
         self.n_rows, self.n_columns = values.shape
         self._core = _core.Medians(_aligned(values))
-
-    def all(self, counts: Weightings) -> Floats:
-        return _all(self, counts, np.float64)
-
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        return _selected(self, counts, columns, np.float64)
 
 
 def best_out_of_bag(sums: Any, counts: NDArray[np.uint8], *, greatest: bool) -> tuple[NDArray[np.intp], Any]:
@@ -289,20 +265,6 @@ def _of_pairs(kernel: Callable[..., None], left: Floats, right: Floats) -> Float
     out = np.empty((len(left), len(right)))
     whole = _whole(left, np.float64)
     kernel(cython_blas.__pyx_capi__["ddot"], whole, whole if right is left else _whole(right, np.float64), out)
-    return out
-
-
-def _all(sums: Any, counts: Weightings, dtype: Any) -> NDArray[Any]:
-    counts = _checked(counts, sums.n_rows)
-    out = np.empty((len(counts), sums.n_columns), dtype=dtype)
-    sums._core.all(counts, out)
-    return out
-
-
-def _selected(sums: Any, counts: Weightings, columns: NDArray[np.intp], dtype: Any) -> NDArray[Any]:
-    counts, columns = _checked(counts, sums.n_rows), _checked_columns(columns, len(counts), sums.n_columns)
-    out = np.empty(len(counts), dtype=dtype)
-    sums._core.selected(counts, columns, out)
     return out
 
 

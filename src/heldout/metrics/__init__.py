@@ -34,7 +34,7 @@ from heldout.metrics.likelihood import (
     QualityIndex,
     UnreliabilityIndex,
 )
-from heldout.metrics.named import all_names, check_fits, metric_named, scorer
+from heldout.metrics.named import all_names, check_fits, declare, metric_named, scorer
 from heldout.metrics.ranking import (
     AveragePrecision,
     PartialRocAuc,
@@ -111,3 +111,8 @@ __all__ = [
     "metric_named",
     "scorer",
 ]
+
+for _name in __all__:
+    _member = globals()[_name]
+    if isinstance(_member, type) and issubclass(_member, Metric) and _member not in (Metric, Bounded):
+        declare(_member)

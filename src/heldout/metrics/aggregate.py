@@ -50,7 +50,6 @@ from heldout.metrics.base import (
     Response,
     Selected,
     Statistic,
-    fitted,
     is_pair_based,
     is_reversed,
     is_undefined,
@@ -348,7 +347,7 @@ def aggregate_score(
             "out, or use a metric whose function accepts it.",
             argument="metric",
         )
-    metric = fitted(metric, truth)
+    metric = metric.for_truth(truth)
     positive = positive_of(metric, truth)
     parts = []
     for repeat in range(segments.shape[1]):
@@ -395,7 +394,7 @@ def row_scores(metric: Metric, truth: Truth, predictions: NDArray[Any]) -> Float
     >>> row_scores(metric_named("neg_mean_squared_error"), truth_of([0.5, 1.5]), np.array([[1.5], [1.5]])).tolist()
     [[-1.0], [0.0]]
     """
-    plain = fitted(unsigned(metric), truth)
+    plain = unsigned(metric).for_truth(truth)
     if not isinstance(plain, OfRowLosses) or not plain.row_wise:
         return None
     losses = np.asarray(plain.losses(truth, predictions), dtype=np.float64)
@@ -411,7 +410,7 @@ def fold_score(
     sample_weight: Floats | None = None,
 ) -> AggregateScore:
     """Bind a metric to predictions (n, C, R[, n_classes]) and folds (n, R), as ``aggregate_score`` does."""
-    bound = fitted(metric, truth)
+    bound = metric.for_truth(truth)
     scores = None
     if folds.shape[1] == 1 and _are_single(folds[:, 0]):
         defined_alone = bound.needs is Needs.ROW and bound.undefined_without is Needs.ROW
@@ -567,7 +566,7 @@ def within_score(
             raise InputError(f"{reason}.")
         pooled = np.where(folds >= 0, np.arange(folds.shape[1]), -1).astype(np.int32)
         return aggregate_score(metric, truth, predictions, pooled, sample_weight)
-    bound = fitted(metric, truth)
+    bound = metric.for_truth(truth)
     assert is_pair_based(bound), "fitting a metric does not change what it is"
     repeats, rows = np.nonzero(folds.T >= 0)
     if not rows.size:
@@ -720,7 +719,7 @@ def constant_of_rows(
         as_folds = folds is not None
         return aggregate_score(metric, truth, predictions, segments, sample_weight, as_folds=as_folds).observed()
 
-    return _best(fitted(metric, truth), truth, sample_weight, segments.shape[1], values_of)
+    return _best(metric.for_truth(truth), truth, sample_weight, segments.shape[1], values_of)
 
 
 def _best(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, Self, TypeGuard, runtime_checkable
 
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from heldout._types import Floats, Weightings
 from heldout.data.task import TaskKind, Truth, labels_text, no_labels
 from heldout.errors import InputError
-from heldout.kernels.dispatch import cut_rows
+from heldout.kernels.dispatch import cut_rows, total_weight
 from heldout.kernels.reference import places_in_time
 
 
@@ -202,14 +203,6 @@ class Failing(Protocol):
 
 
 @runtime_checkable
-class TaskDependent(Protocol):
-    """A metric whose declaration depends on the task (a range, a positive class of its own)."""
-
-    def for_truth(self, truth: Truth) -> Metric:
-        """The metric as it is on this target; InputError where it does not fit."""
-
-
-@runtime_checkable
 class OfParts(Protocol):
     """A metric that is a function of other metrics: that of a corrected score is made of the corrected parts.
 
@@ -222,17 +215,15 @@ class OfParts(Protocol):
         """The metric of one value for each part."""
 
 
-@runtime_checkable
-class Metric(Protocol):
-    """A measure of predictive performance.
-
-    A class that names it as its base declares each property by an assignment (``name = "accuracy"``), and has the
-    defaults below.
+class Metric:
+    """A measure of predictive performance: a base class, whose members a metric declares by assignments.
 
     Attributes
     ----------
     name : str
         As the user asks for it and the report prints it.
+    stem : str
+        By default the name is the stem, with the fields of the class that differ from their defaults.
     greater_is_better : bool
         A score (True) or a loss (False), declared and never guessed.
     responses : tuple of Response
@@ -275,16 +266,37 @@ class Metric(Protocol):
         The function of scikit-learn or scikit-survival that gives it, where that has another name; else empty.
     """
 
+    greater_is_better: bool
+    row_wise: bool = False
+    pos_label: Any = None
+    takes_weights: bool = True
+    calls_foreign_code: bool = False
+    ideal: float | None = None
+    mean_within_classes: bool = False
+    squares_errors: bool = False
+    sources: tuple[str, ...] = ()
+    _variants: tuple[tuple[Any, ...], ...] = ((),)  # arguments of the class, for each metric with a name of its own
+
     @property
-    def name(self) -> str: ...
+    def stem(self) -> str:
+        return ""
+
     @property
-    def greater_is_better(self) -> bool: ...
+    def name(self) -> str:
+        return name_with(self.stem, self)
+
     @property
-    def responses(self) -> tuple[Response, ...]: ...
+    def responses(self) -> tuple[Response, ...]:
+        raise NotImplementedError
+
     @property
-    def tasks(self) -> frozenset[TaskKind]: ...
+    def tasks(self) -> frozenset[TaskKind]:
+        raise NotImplementedError
+
     @property
-    def range(self) -> tuple[float, float]: ...
+    def range(self) -> tuple[float, float]:
+        raise NotImplementedError
+
     @property
     def needs(self) -> Needs:
         return Needs.ROW
@@ -294,40 +306,8 @@ class Metric(Protocol):
         return Needs.ROW
 
     @property
-    def row_wise(self) -> bool:
-        return False
-
-    @property
-    def pos_label(self) -> Any:
-        return None
-
-    @property
-    def takes_weights(self) -> bool:
-        return True
-
-    @property
-    def calls_foreign_code(self) -> bool:
-        return False
-
-    @property
-    def ideal(self) -> float | None:
-        return None
-
-    @property
     def fits_to_its_rows(self) -> bool:
         return False
-
-    @property
-    def mean_within_classes(self) -> bool:
-        return False
-
-    @property
-    def squares_errors(self) -> bool:
-        return False
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        return ()
 
     @property
     def times(self) -> Sequence[float] | None:
@@ -345,6 +325,10 @@ class Metric(Protocol):
     def function_name(self) -> str:
         return ""
 
+    def for_truth(self, truth: Truth) -> Metric:
+        """The metric as it is on this target: its range there, its positive class checked."""
+        return self
+
     def truth_for_needs(self, truth: Truth) -> Truth:
         """The target that ``needs`` are checked on: without late events, which Uno's index does not count."""
         return truth
@@ -359,16 +343,31 @@ class Metric(Protocol):
         No prediction is NaN; labels are class codes; binary probabilities and decisions point to
         ``truth.positive``.
         """
+        raise NotImplementedError(f"{type(self).__name__} has no method 'statistic'")
+
+
+NO_PARAMETERS = frozenset({"responses", "metric", "sign", "censoring", "kind", "is_of_other_class"})
+"""Fields of metrics that follow from the model, the target or the name."""
+
+
+def name_with(stem: str, metric: Any, *parameters: str) -> str:
+    """A metric's name with those of its parameters (all by default) that differ from their default.
+
+    Examples
+    --------
+    >>> from heldout.metrics.regression import PinballLoss
+    >>> name_with("mean_pinball_loss", PinballLoss(0.9)), name_with("pinball", PinballLoss(), "alpha")
+    ('mean_pinball_loss(alpha=0.9)', 'pinball')
+    """
+    own = {field.name: field.default for field in fields(metric) if field.name not in NO_PARAMETERS}
+    given = {name: getattr(metric, name) for name in parameters or own}
+    listed = ", ".join(f"{name}={value!r}" for name, value in given.items() if value != own[name])
+    return f"{stem}({listed})" if listed else stem
 
 
 def oriented(metric: Metric, values: Floats) -> Floats:
     """Scores with greater = better: the values themselves for a score, their negative for a loss."""
     return values if metric.greater_is_better else -values
-
-
-def fitted(metric: Metric, truth: Truth) -> Metric:
-    """The metric as it is on this target: its range there, its positive class checked."""
-    return metric.for_truth(truth) if isinstance(metric, TaskDependent) else metric
 
 
 @contextmanager
@@ -450,21 +449,6 @@ def is_undefined(metric: Metric | None, truth: Truth, weight: NDArray[np.float64
         (truth, None) if metric is None else (metric.truth_for_needs(truth), positive_of(metric, truth))
     )
     return not needs.met(counted, positive, weights)[0]
-
-
-def name_with(stem: str, metric: Any, *parameters: str) -> str:
-    """A metric's name with those of its parameters that differ from their default.
-
-    Examples
-    --------
-    >>> from heldout.metrics.regression import PinballLoss
-    >>> name_with("mean_pinball_loss", PinballLoss(0.9), "alpha"), name_with("pinball", PinballLoss(), "alpha")
-    ('mean_pinball_loss(alpha=0.9)', 'pinball')
-    """
-    defaults = {field.name: field.default for field in fields(metric)}
-    given = {name: getattr(metric, name) for name in parameters}
-    listed = ", ".join(f"{name}={value!r}" for name, value in given.items() if value != defaults[name])
-    return f"{stem}({listed})" if listed else stem
 
 
 def check_among(parameter: str, value: Any, allowed: Sequence[Any]) -> None:
@@ -617,29 +601,28 @@ class PairStatistic(Statistic, Protocol):
         """(L,): whether the rows of positive weight (L, n) hold every pair that the metric needs."""
 
 
-@runtime_checkable
-class PairBased(Metric, Protocol):
+class PairBased(Metric):
     """A metric that can count the pairs of rows of one fold only.
 
     Attributes
     ----------
-    pair_based : bool
-        False of a wrapper around a metric that cannot.
     share_of_pairs : PairBased
         The metric, or one that tells of the same scores whether folds are comparable: folds of any size have the
         expected share of pairs of all rows then, while the beginning of a curve is coarser in a small fold.
     """
 
     @property
-    def pair_based(self) -> bool:
-        return True
-
-    @property
     def share_of_pairs(self) -> PairBased:
         return self
 
-    def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> PairStatistic:
-        """As ``Metric.statistic``, of the pairs of rows with equal ``folds`` (n,), codes of at least 0."""
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+        return self.statistic_within(truth, predictions, None)
+
+    def statistic_within(
+        self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None
+    ) -> PairStatistic:
+        """As ``statistic``, of the pairs of rows with equal ``folds`` (n,), codes of at least 0; of all by None."""
+        raise NotImplementedError
 
 
 def is_pair_based(metric: Metric) -> TypeGuard[PairBased]:
@@ -651,86 +634,36 @@ def is_pair_based(metric: Metric) -> TypeGuard[PairBased]:
     >>> [is_pair_based(metric_named(name)) for name in ("roc_auc", "concordance_index", "log_loss", "neg_log_loss")]
     [True, True, False, False]
     """
-    return isinstance(metric, PairBased) and metric.pair_based
+    return isinstance(unsigned(metric), PairBased)
 
 
 class AroundMetric(Metric):
-    """A dataclass with the field ``metric``; its subclass declares its name, and what differs."""
+    """A dataclass with the field ``metric``, whose members it has; its subclass declares what differs."""
 
     metric: Metric
-
-    @property
-    def title(self) -> str:
-        return self.metric.title
-
-    @property
-    def definition(self) -> str:
-        return self.metric.definition
-
-    @property
-    def greater_is_better(self) -> bool:
-        return self.metric.greater_is_better
-
-    @property
-    def responses(self) -> tuple[Response, ...]:
-        return self.metric.responses
-
-    @property
-    def tasks(self) -> frozenset[TaskKind]:
-        return self.metric.tasks
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return self.metric.range
-
-    @property
-    def needs(self) -> Needs:
-        return self.metric.needs
-
-    @property
-    def undefined_without(self) -> Needs:
-        return self.metric.undefined_without
-
-    @property
-    def row_wise(self) -> bool:
-        return self.metric.row_wise
-
-    @property
-    def mean_within_classes(self) -> bool:
-        return self.metric.mean_within_classes
-
-    @property
-    def squares_errors(self) -> bool:
-        return self.metric.squares_errors
-
-    @property
-    def pos_label(self) -> Any:
-        return self.metric.pos_label
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        return self.metric.sources
-
-    @property
-    def takes_weights(self) -> bool:
-        return self.metric.takes_weights
-
-    @property
-    def calls_foreign_code(self) -> bool:
-        return self.metric.calls_foreign_code
 
     def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_] | None:
         return self.metric.clipped(truth, predictions)
 
     def for_truth(self, truth: Truth) -> Self:
         """The same of the metric as it is on this target."""
-        changed: Self = replace(self, metric=fitted(self.metric, truth))  # type: ignore[type-var]
+        changed: Self = replace(self, metric=self.metric.for_truth(truth))  # type: ignore[type-var]
         return changed
 
 
+_FORWARDED = (
+    "name title definition greater_is_better responses tasks range needs undefined_without row_wise "
+    "mean_within_classes squares_errors pos_label sources takes_weights calls_foreign_code"
+)
+for _member in _FORWARDED.split():
+    setattr(AroundMetric, _member, property(attrgetter(f"metric.{_member}")))
+
+
 @dataclass(frozen=True)
-class Signed(AroundMetric):
-    """``sign`` times a metric, with greater = better.
+class Signed(AroundMetric, PairBased):
+    """``sign`` times a metric, with greater = better: what scikit-learn's scorers are.
+
+    ``neg_log_loss`` is log loss times -1, and greater is better. The best column stays the best.
 
     Attributes
     ----------
@@ -748,14 +681,11 @@ class Signed(AroundMetric):
 
     metric: Metric
     sign: int
+    greater_is_better = True
 
     @property
     def name(self) -> str:
         return self.metric.name if self.sign > 0 else f"neg_{self.metric.name}"
-
-    @property
-    def greater_is_better(self) -> bool:
-        return True
 
     @property
     def range(self) -> tuple[float, float]:
@@ -766,25 +696,21 @@ class Signed(AroundMetric):
     def times(self) -> tuple[float, ...]:
         return times_of(self.metric)
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> SignedStatistic:
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Rescaled:
         inner = self.metric.statistic(truth, predictions)
         same_best = self.metric.greater_is_better == (self.sign > 0)
-        if same_best and isinstance(inner, Fused):
-            return SignedFused(inner, self.sign, inner)
-        return SignedStatistic(inner, self.sign)
-
-    @property
-    def pair_based(self) -> bool:
-        return is_pair_based(self.metric)
+        kind = RescaledFused if same_best and isinstance(inner, Fused) else Rescaled
+        return kind(inner, self.sign)
 
     @property
     def share_of_pairs(self) -> PairBased:
-        return self.metric.share_of_pairs if is_pair_based(self.metric) else self
+        return self.metric.share_of_pairs if isinstance(self.metric, PairBased) else self
 
-    def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> SignedPairs:
-        assert is_pair_based(self.metric), "asked only of those that are"
-        inner = self.metric.statistic_within(truth, predictions, folds)
-        return SignedPairs(inner, self.sign, inner)
+    def statistic_within(
+        self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None
+    ) -> PairStatistic:
+        assert isinstance(self.metric, PairBased), "asked only of those that are"
+        return Rescaled(self.metric.statistic_within(truth, predictions, folds), self.sign)
 
 
 def unsigned(metric: Metric) -> Metric:
@@ -803,43 +729,74 @@ def sign_of(metric: Metric) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class SignedStatistic:
-    """``sign`` times a statistic."""
+class Rescaled:
+    """``origin + factor * value`` of a statistic; a ``Statistic``."""
 
-    inner: Statistic
-    sign: int
+    inner: Any  # a Statistic; a ``PairStatistic`` where it is asked whether it is defined
+    factor: float
+    origin: float = 0.0  # 0 and not nothing: a perfect loss is 0, not -0
 
     def all(self, counts: Weightings) -> Floats:
-        return self._signed(self.inner.all(counts))
+        return self._rescaled(self.inner.all(counts))
 
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        return self._signed(self.inner.selected(counts, columns))
+        return self._rescaled(self.inner.selected(counts, columns))
+
+    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
+        """(L,): whether it has pairs, of a statistic of pairs."""
+        defined: NDArray[np.bool_] = self.inner.defined(counts)
+        return defined
 
     @property
     def failures(self) -> dict[str, int]:
         """Of the statistic within."""
         return dict(self.inner.failures) if isinstance(self.inner, Failing) else {}
 
-    def _signed(self, values: Floats) -> Floats:
-        return values if self.sign > 0 else 0.0 - values  # not -values: a perfect loss is 0, not -0
+    def _rescaled(self, values: Floats) -> Floats:
+        return self.origin + self.factor * values
 
 
 @dataclass(frozen=True, eq=False)
-class SignedPairs(SignedStatistic):
-    """... of the pairs within folds."""
-
-    pairs: PairStatistic
-
-    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
-        return self.pairs.defined(counts)
-
-
-@dataclass(frozen=True, eq=False)
-class SignedFused(SignedStatistic):
+class RescaledFused(Rescaled):
     """... of one whose best column can be found without a matrix of values."""
 
-    fused: Fused
-
     def best_out_of_bag(self, counts: NDArray[np.uint8]) -> Selected:
-        columns, values = self.fused.best_out_of_bag(counts)
-        return Selected(columns, self._signed(values))
+        columns, values = self.inner.best_out_of_bag(counts)
+        return Selected(columns, self._rescaled(values))
+
+
+@dataclass(frozen=True, eq=False)
+class Derived:
+    """A number made of sums, or of another statistic, and of the weight of the rows; a ``Statistic``."""
+
+    sums: Sums
+    # from sums (L, C[, ...]) and weights (L, 1), or (L[, ...]) and (L,)
+    value: Callable[[NDArray[Any], Floats], Floats]
+    weight: Callable[[Weightings], Floats] = total_weight
+
+    def all(self, counts: Weightings) -> Floats:
+        return self.value(self.sums.all(counts), self.weight(counts)[:, None])
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        return self.value(self.sums.selected(counts, columns), self.weight(counts))
+
+
+@dataclass(frozen=True, eq=False)
+class OfFits:
+    """A number made of a column's fit and of what it was fitted to; a ``Statistic``, or ``Sums``."""
+
+    fits: Sums  # the coefficients of each column's regression, along the last axis
+    # from counts (L, n), fits (L, ...) and, for each of ``columns``, numbers (L, n)
+    value: Callable[..., Floats]
+    columns: tuple[Floats, ...] = ()  # each (n, C)
+
+    def all(self, counts: Weightings) -> Floats:
+        fits = self.fits.all(counts)
+        values = [
+            self.value(counts, fits[:, j], *(np.broadcast_to(each[:, j], counts.shape) for each in self.columns))
+            for j in range(fits.shape[1])
+        ]
+        return np.stack(values, axis=1)
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        return self.value(counts, self.fits.selected(counts, columns), *(each.T[columns] for each in self.columns))

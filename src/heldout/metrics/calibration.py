@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from threading import Lock
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
@@ -35,68 +36,18 @@ from heldout.kernels.reference_cox import SLOPE, CoxFits
 from heldout.kernels.reference_curves import LineFits, Lowess
 from heldout.metrics.base import (
     ByKind,
+    Derived,
     Metric,
     Needs,
+    OfFits,
     OfKind,
     Response,
     Statistic,
     Sums,
     check_among,
     checked_probabilities,
-    name_with,
 )
 from heldout.metrics.row_losses import most_drawn
-
-
-@dataclass(frozen=True, eq=False)
-class FittedPart:
-    """Intercept or slope of every column's fit, or its distance from a number; a ``Statistic``."""
-
-    fits: Sums  # of the coefficients, along the last axis
-    part: int  # which of them
-    away_from: float | None = None
-
-    def all(self, counts: Weightings) -> Floats:
-        return self._value(self.fits.all(counts))
-
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        return self._value(self.fits.selected(counts, columns))
-
-    def _value(self, fits: Floats) -> Floats:
-        part: Floats = fits[..., self.part]
-        return part if self.away_from is None else np.abs(part - self.away_from)
-
-
-def cox_slope(truth: Truth, risks: NDArray[Any]) -> FittedPart:
-    """Bind risks (n, C): the calibration slope of ``rms::validate.cph`` in R.
-
-    NaN where no finite slope fits best: no event outlasted, risks that are all equal, or that are always greatest
-    (always least) of those at risk.
-
-    It means something of log hazards only. The risks of scikit-survival's forests are numbers of expected events,
-    and those of a concordance are any ranking: the slope of such a risk is a matter of its units.
-
-    Examples
-    --------
-    >>> from heldout.data.task import truth_of
-    >>> truth = truth_of([(True, 1), (True, 2), (True, 3), (False, 4)], "survival")
-    >>> once = np.ones((1, 4), dtype=np.uint8)
-    >>> cox_slope(truth, np.array([[2.0], [0.0], [2.0], [0.0]])).all(once).round(4)
-    array([[0.4703]])
-    """
-    return FittedPart(_fits(truth, risks), SLOPE)
-
-
-def cox_slope_error(truth: Truth, risks: NDArray[Any]) -> FittedPart:
-    """Bind risks (n, C): the distance of the calibration slope from 1."""
-    return FittedPart(_fits(truth, risks), SLOPE, away_from=1.0)
-
-
-def _fits(truth: Truth, risks: NDArray[Any]) -> CoxFits:
-    return CoxFits(np.asarray(risks, dtype=np.float64), truth.values["event"], truth.values["time"])
-
-
-_PROBABILITIES = (Response.PROBABILITIES,)
 
 
 @dataclass(frozen=True)
@@ -132,7 +83,7 @@ class ExpectedCalibrationError(Metric):
     title = "Expected calibration error"
     definition = "The mean distance of predicted probabilities, in bins, from how often they came true."
     greater_is_better = False
-    responses = _PROBABILITIES
+    responses = (Response.PROBABILITIES,)
     tasks = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
     range = (0.0, 1.0)
 
@@ -140,11 +91,9 @@ class ExpectedCalibrationError(Metric):
         check_count("n_bins", self.n_bins, usual="10 is usual")
         check_among("strategy", self.strategy, ("uniform", "quantile"))
 
-    @property
-    def name(self) -> str:
-        return name_with("expected_calibration_error", self, "n_bins", "strategy")
+    stem = "expected_calibration_error"
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanGap:
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Derived:
         given = checked_probabilities(self.name, predictions)
         if truth.kind is TaskKind.BINARY:
             true = (truth.values == truth.positive)[:, None]
@@ -154,7 +103,7 @@ class ExpectedCalibrationError(Metric):
         bins = np.zeros(given.shape, dtype=np.int32)
         for edge in self._edges(given):
             bins += given > edge
-        return MeanGap(BinnedGaps(true - given, bins, self.n_bins, most_drawn(truth.n_rows)))
+        return Derived(BinnedGaps(true - given, bins, self.n_bins, most_drawn(truth.n_rows)), _mean_gap)
 
     def _edges(self, given: Floats) -> Floats:
         """(n_bins - 1,) or (n_bins - 1, C): between the bins, ascending."""
@@ -165,21 +114,9 @@ class ExpectedCalibrationError(Metric):
         return np.percentile(given, 100 * inner, axis=0)
 
 
-@dataclass(frozen=True, eq=False)
-class MeanGap:
-    """The expected calibration error of every column; a ``Statistic``."""
-
-    gaps: Sums
-
-    def all(self, counts: Weightings) -> Floats:
-        with np.errstate(invalid="ignore"):
-            mean: Floats = self.gaps.all(counts) / total_weight(counts)[:, None]
-        return np.minimum(mean, 1.0)  # bins of real weights add up in another order than all rows
-
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        with np.errstate(invalid="ignore"):
-            mean: Floats = self.gaps.selected(counts, columns) / total_weight(counts)
-        return np.minimum(mean, 1.0)
+def _mean_gap(gaps: Floats, weight: Floats) -> Floats:
+    with np.errstate(invalid="ignore"):
+        return np.minimum(gaps / weight, 1.0)  # bins of real weights add up in another order than all rows
 
 
 def clipped_odds(truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
@@ -192,7 +129,71 @@ def clipped_odds(truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class CalibrationSlope(ByKind):
+class OfOdds(ByKind):
+    """A metric that reads the log-odds of probabilities, and in other kinds of task predictions as they are."""
+
+    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
+        return clipped_odds(truth, predictions)
+
+
+@dataclass(frozen=True)
+class FittedPart(OfOdds):
+    """The template of intercept and slope of the regression that each kind of task has, and of their distances.
+
+    - ``is_slope``: which of the two.
+    - ``away_from``: the number from which the distance is measured; None for no distance.
+    """
+
+    is_slope: ClassVar[bool]
+    away_from: ClassVar[float | None] = None
+    sources = ("cox1958",)
+    greater_is_better = True
+    range: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+
+    def of_kinds(self) -> Mapping[TaskKind, OfKind]:
+        fewest = Needs.ROW if self._given_slope else Needs.TWO_ROWS
+        table = {
+            TaskKind.BINARY: OfKind((Response.PROBABILITIES,), Needs.EVERY_CLASS, self._of_log_odds),
+            TaskKind.REGRESSION: OfKind((Response.VALUES,), fewest, self._of_numbers),
+        }
+        return table | (
+            {TaskKind.SURVIVAL: OfKind((Response.RISK,), Needs.PAIR, self._of_risks)} if self.is_slope else {}
+        )
+
+    @property
+    def _given_slope(self) -> bool:
+        return False
+
+    def _of_log_odds(self, truth: Truth, predictions: NDArray[Any]) -> Derived:
+        odds = log_odds(self.name, predictions)
+        return self._part(LogisticFits(odds, truth.values == truth.positive, self._given_slope), int(self.is_slope))
+
+    def _of_numbers(self, truth: Truth, predictions: NDArray[Any]) -> Derived:
+        numbers = np.asarray(predictions, dtype=np.float64)
+        return self._part(LineFits(numbers, truth.values, self._given_slope), int(self.is_slope))
+
+    def _of_risks(self, truth: Truth, predictions: NDArray[Any]) -> Derived:
+        """As ``rms::validate.cph`` in R; it means something of log hazards only.
+
+        NaN where no finite slope fits best: no event outlasted, risks that are all equal, or that are always
+        greatest (always least) of those at risk. The risks of scikit-survival's forests are numbers of expected
+        events, and those of a concordance are any ranking: the slope of such a risk is a matter of its units.
+        """
+        risks = np.asarray(predictions, dtype=np.float64)
+        return self._part(CoxFits(risks, truth.values["event"], truth.values["time"]), SLOPE)
+
+    def _part(self, fits: Sums, place: int) -> Derived:
+        away_from = self.away_from
+
+        def value(fits: Floats, weight: Floats) -> Floats:
+            part: Floats = fits[..., place]
+            return part if away_from is None else np.abs(part - away_from)
+
+        return Derived(fits, value)
+
+
+@dataclass(frozen=True)
+class CalibrationSlope(FittedPart):
     """The slope of the regression of the truth on what was predicted: 1 is ideal.
 
     Of probabilities it is that of the logistic regression on the predicted log-odds (Cox 1958), of numbers that of
@@ -217,25 +218,31 @@ class CalibrationSlope(ByKind):
     """
 
     name = "calibration_slope"
-    sources = ("cox1958",)
+    is_slope = True
     ideal = 1.0
     title = "Calibration slope"
     definition = (
         "How the log-odds of the positive class rise with those predicted: below 1 predictions are too extreme."
     )
-    greater_is_better = True
-    range = (-np.inf, np.inf)
-
-    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
-        return clipped_odds(truth, predictions)
-
-    def of_kinds(self) -> Mapping[TaskKind, OfKind]:
-        of_risks = OfKind((Response.RISK,), Needs.PAIR, cox_slope)
-        return {**_fits_of_kinds(self.name, _SLOPE, given_slope=False), TaskKind.SURVIVAL: of_risks}
 
 
 @dataclass(frozen=True)
-class CalibrationIntercept(ByKind):
+class FittedIntercept(FittedPart):
+    """... of the intercept, with the slope held at 1 or not."""
+
+    is_slope = False
+    given_slope: bool = True
+
+    def __post_init__(self) -> None:
+        check_among("given_slope", self.given_slope, (True, False))
+
+    @property
+    def _given_slope(self) -> bool:
+        return self.given_slope
+
+
+@dataclass(frozen=True)
+class CalibrationIntercept(FittedIntercept):
     """The intercept of that regression, by default with the slope held at 1: 0 is ideal.
 
     With the slope given it is *calibration in the large*: by how much the log-odds of all rows should be raised for
@@ -260,30 +267,14 @@ class CalibrationIntercept(ByKind):
     array([[1.0986]])
     """
 
-    given_slope: bool = True
-    sources = ("cox1958",)
     ideal = 0.0
     title = "Calibration intercept"
     definition = "By how much predicted log-odds are too low on average: below 0 they are too high."
-    greater_is_better = True
-    range = (-np.inf, np.inf)
-
-    def __post_init__(self) -> None:
-        check_among("given_slope", self.given_slope, (True, False))
-
-    @property
-    def name(self) -> str:
-        return name_with("calibration_intercept", self, "given_slope")
-
-    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
-        return clipped_odds(truth, predictions)
-
-    def of_kinds(self) -> Mapping[TaskKind, OfKind]:
-        return _fits_of_kinds(self.name, _INTERCEPT, self.given_slope)
+    stem = "calibration_intercept"
 
 
 @dataclass(frozen=True)
-class CalibrationSlopeError(ByKind):
+class CalibrationSlopeError(FittedPart):
     """The distance of the calibration slope from 1: a loss, so that it can choose among configurations.
 
     Examples
@@ -296,23 +287,16 @@ class CalibrationSlopeError(ByKind):
     """
 
     name = "calibration_slope_error"
-    sources = ("cox1958",)
+    is_slope = True
+    away_from = 1.0
     title = "Calibration slope error"
     definition = "The distance of the calibration slope from 1."
     greater_is_better = False
     range = (0.0, np.inf)
 
-    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
-        return clipped_odds(truth, predictions)
-
-    def of_kinds(self) -> Mapping[TaskKind, OfKind]:
-        of_risks = OfKind((Response.RISK,), Needs.PAIR, cox_slope_error)
-        fits = _fits_of_kinds(self.name, _SLOPE, given_slope=False, away_from=1.0)
-        return {**fits, TaskKind.SURVIVAL: of_risks}
-
 
 @dataclass(frozen=True)
-class CalibrationInterceptError(ByKind):
+class CalibrationInterceptError(FittedIntercept):
     """The distance of the calibration intercept from 0: a loss, so that it can choose among configurations.
 
     Attributes
@@ -329,47 +313,13 @@ class CalibrationInterceptError(ByKind):
     array([[0.6454]])
     """
 
-    given_slope: bool = True
-    sources = ("cox1958",)
+    away_from = 0.0
     title = "Calibration intercept error"
     definition = "The distance of the calibration intercept from 0."
     greater_is_better = False
     range = (0.0, np.inf)
 
-    def __post_init__(self) -> None:
-        check_among("given_slope", self.given_slope, (True, False))
-
-    @property
-    def name(self) -> str:
-        return name_with("calibration_intercept_error", self, "given_slope")
-
-    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
-        return clipped_odds(truth, predictions)
-
-    def of_kinds(self) -> Mapping[TaskKind, OfKind]:
-        return _fits_of_kinds(self.name, _INTERCEPT, self.given_slope, away_from=0.0)
-
-
-_INTERCEPT, _SLOPE = 0, 1
-
-
-def _fits_of_kinds(
-    name: str, part: int, given_slope: bool, away_from: float | None = None
-) -> Mapping[TaskKind, OfKind]:
-    """Intercept or slope of the regression that each kind of task has, or its distance from a number."""
-
-    def of_log_odds(truth: Truth, predictions: NDArray[Any]) -> FittedPart:
-        positive = truth.values == truth.positive
-        return FittedPart(LogisticFits(log_odds(name, predictions), positive, given_slope), part, away_from)
-
-    def of_numbers(truth: Truth, predictions: NDArray[Any]) -> FittedPart:
-        numbers = np.asarray(predictions, dtype=np.float64)
-        return FittedPart(LineFits(numbers, truth.values, given_slope), part, away_from)
-
-    return {
-        TaskKind.BINARY: OfKind(_PROBABILITIES, Needs.EVERY_CLASS, of_log_odds),
-        TaskKind.REGRESSION: OfKind((Response.VALUES,), Needs.ROW if given_slope else Needs.TWO_ROWS, of_numbers),
-    }
+    stem = "calibration_intercept_error"
 
 
 def log_odds(name: str, predictions: NDArray[Any]) -> Floats:
@@ -422,9 +372,8 @@ class CurveDistance(Metric):
         if self.smoother == "lowess":
             return FromLowess(given, positive.astype(np.float64), self.summary, self.range[1])
         odds = log_odds(self.name, predictions)
-        return FromLogistic(
-            given, odds, LogisticFits(odds, positive, given_slope=False), self.summary, self.range[1]
-        )
+        fits = LogisticFits(odds, positive, given_slope=False)
+        return OfFits(fits, partial(_from_logistic, self.summary, self.range[1]), (given, odds))
 
     @staticmethod
     def summary(distances: Floats, weights: Floats) -> Floats:
@@ -452,9 +401,7 @@ class Emax(CurveDistance):
     definition = "The greatest distance of a predicted probability from how often such predictions came true."
     sources = ("cleveland1979",)
 
-    @property
-    def name(self) -> str:
-        return name_with("emax", self, "smoother")
+    stem = "emax"
 
     @staticmethod
     def summary(distances: Floats, weights: Floats) -> Floats:
@@ -481,9 +428,7 @@ class ICI(CurveDistance):
     definition = "The mean distance of predicted probabilities from how often such predictions came true."
     sources = ("austin2019", "cleveland1979")
 
-    @property
-    def name(self) -> str:
-        return name_with("ici", self, "smoother")
+    stem = "ici"
 
     @staticmethod
     def summary(distances: Floats, weights: Floats) -> Floats:
@@ -512,9 +457,7 @@ class ECI(CurveDistance):
     definition = "100 times the mean squared distance of predicted probabilities from how often they came true."
     sources = ("vanhoorde2015", "cleveland1979")
 
-    @property
-    def name(self) -> str:
-        return name_with("eci", self, "smoother")
+    stem = "eci"
 
     @staticmethod
     def summary(distances: Floats, weights: Floats) -> Floats:
@@ -542,9 +485,7 @@ class E90(CurveDistance):
     definition = "Nine tenths of the probabilities are closer than this to how often such predictions came true."
     sources = ("austin2019", "cleveland1979")
 
-    @property
-    def name(self) -> str:
-        return name_with("e90", self, "smoother")
+    stem = "e90"
 
     @staticmethod
     def summary(distances: Floats, weights: Floats) -> Floats:
@@ -642,29 +583,14 @@ class _Kept:
 KEPT = _Kept(1 << 16)
 
 
-class FromLogistic:
-    """A summary of the distances of every column from its logistic curve; a ``Statistic``."""
-
-    def __init__(self, given: Floats, log_odds: Floats, fits: Sums, summary: Summary, most: float) -> None:
-        self._given, self._log_odds, self._fits, self._summary, self._most = given, log_odds, fits, summary, most
-
-    def all(self, counts: Weightings) -> Floats:
-        fits = self._fits.all(counts)
-        columns = [
-            self._of(counts, self._given[:, j], self._log_odds[:, j], fits[:, j]) for j in range(fits.shape[1])
-        ]
-        return np.stack(columns, axis=1)
-
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        fits = self._fits.selected(counts, columns)
-        return self._of(counts, self._given.T[columns], self._log_odds.T[columns], fits)
-
-    def _of(self, counts: Weightings, given: Floats, log_odds: Floats, fits: Floats) -> Floats:
-        """(L,): of numbers (L, n), or (n,) for all weightings."""
-        curve = fits[:, :1] + fits[:, 1:] * log_odds
-        distances = np.abs(given - 1.0 / (1.0 + np.exp(-curve)))
-        values = np.minimum(self._summary(distances, counts.astype(np.float64)), self._most)
-        return np.where(np.isnan(fits[:, 1]), np.nan, values)
+def _from_logistic(
+    summary: Summary, most: float, counts: Weightings, fits: Floats, given: Floats, log_odds: Floats
+) -> Floats:
+    """(L,): a summary of the distances of numbers (L, n) from their logistic curve."""
+    curve = fits[:, :1] + fits[:, 1:] * log_odds
+    distances = np.abs(given - 1.0 / (1.0 + np.exp(-curve)))
+    values = np.minimum(summary(distances, counts.astype(np.float64)), most)
+    return np.where(np.isnan(fits[:, 1]), np.nan, values)
 
 
 PROBABILITIES = np.linspace(0.0, 1.0, 2001)[1:-1]
@@ -698,35 +624,21 @@ class CalibrationEmax(Metric):
     responses = (Response.PROBABILITIES,)
     tasks = frozenset({TaskKind.BINARY})
     range = (0.0, 1.0)
-    needs = Needs.EVERY_CLASS
-    undefined_without = Needs.EVERY_CLASS
+    needs = undefined_without = Needs.EVERY_CLASS
     fits_to_its_rows = True
     parts: ClassVar[tuple[Metric, ...]] = (CalibrationIntercept(given_slope=False), CalibrationSlope())
 
     def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
         return clipped_odds(truth, predictions)
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> GreatestDistance:
-        positive = truth.values == truth.positive
-        return GreatestDistance(LogisticFits(log_odds(self.name, predictions), positive, given_slope=False))
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> OfFits:
+        odds = log_odds(self.name, predictions)
+        fits = LogisticFits(odds, truth.values == truth.positive, given_slope=False)
+        return OfFits(fits, lambda counts, fits: _greatest(fits))
 
     def of_parts(self, values: Sequence[float]) -> float:
         """The distance that an intercept and a slope make."""
         return float(_greatest(np.array([values]))[0])
-
-
-@dataclass(frozen=True, eq=False)
-class GreatestDistance:
-    """The greatest distance of every column's logistic curve from the diagonal; a ``Statistic``."""
-
-    fits: Sums  # (..., 2): intercept and slope
-
-    def all(self, counts: Weightings) -> Floats:
-        fits = self.fits.all(counts)
-        return np.stack([_greatest(fits[:, j]) for j in range(fits.shape[1])], axis=1)
-
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        return _greatest(self.fits.selected(counts, columns))
 
 
 def _greatest(fits: Floats) -> Floats:

@@ -222,17 +222,49 @@ def _matthews_parts(cells: ConfusionCells) -> tuple[Floats, Floats, Floats]:
     return covariance, predicted_spread, true_spread
 
 
-_LABELS: tuple[Response, ...] = (Response.LABELS,)
-_PROBABILITIES: tuple[Response, ...] = (Response.PROBABILITIES,)
 _CLASSES: frozenset[TaskKind] = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
-_BINARY: frozenset[TaskKind] = frozenset({TaskKind.BINARY})
-_UNIT: tuple[float, float] = (0.0, 1.0)
 
 LabelAverage = Literal["binary", "macro", "micro", "weighted"]
 
 
+class OfLabels(Metric):
+    """A metric of predicted labels: a score from 0 to 1, if its class says nothing else."""
+
+    greater_is_better = True
+    responses = (Response.LABELS,)
+    range: tuple[float, float] = (0.0, 1.0)
+
+    @property
+    def tasks(self) -> frozenset[TaskKind]:
+        return _CLASSES
+
+
+class OfConfusion(OfLabels):
+    """A metric that is a function of the confusion matrix: ``formula``."""
+
+    formula: Callable[[ConfusionCells], Floats]
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> ConfusionStatistic:
+        return ConfusionStatistic(Confusion(truth, predictions), self.formula)
+
+
+class OfWrongRows(OfLabels, OfRowLosses):
+    """A metric of the share of rows that are predicted wrong."""
+
+    def losses(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
+        return np.asarray(predictions != truth.values[:, None])
+
+
+class OfClassProbabilities(OfRowLosses):
+    """A mean loss of predicted probabilities."""
+
+    greater_is_better = False
+    responses = (Response.PROBABILITIES,)
+    tasks = _CLASSES
+
+
 @dataclass(frozen=True)
-class Accuracy(OfRowLosses):
+class Accuracy(OfWrongRows):
     """Share of rows whose label is predicted right.
 
     Examples
@@ -248,18 +280,11 @@ class Accuracy(OfRowLosses):
     title = "Accuracy"
     definition = "The share of rows whose class was predicted."
     function_name = "accuracy_score"
-    greater_is_better = True
-    responses = _LABELS
-    tasks = _CLASSES
-    range = _UNIT
     finish = Finish.COMPLEMENT
-
-    def losses(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
-        return _wrong(truth, predictions)
 
 
 @dataclass(frozen=True)
-class ZeroOneLoss(OfRowLosses):
+class ZeroOneLoss(OfWrongRows):
     """Share of rows whose label is predicted wrong.
 
     Examples
@@ -272,20 +297,10 @@ class ZeroOneLoss(OfRowLosses):
 
     name = "zero_one_loss"
     greater_is_better = False
-    responses = _LABELS
-    tasks = _CLASSES
-    range = _UNIT
-
-    def losses(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
-        return _wrong(truth, predictions)
-
-
-def _wrong(truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
-    return np.asarray(predictions != truth.values[:, None])
 
 
 @dataclass(frozen=True)
-class BalancedAccuracy(Metric):
+class BalancedAccuracy(OfConfusion):
     """Mean over classes of the share of its rows predicted right, over the classes that have rows.
 
     Examples
@@ -300,19 +315,13 @@ class BalancedAccuracy(Metric):
     title = "Balanced accuracy"
     definition = "The mean, over the classes, of the share of rows predicted right."
     function_name = "balanced_accuracy_score"
-    greater_is_better = True
-    responses = _LABELS
-    tasks = _CLASSES
-    range = _UNIT
     needs = Needs.EVERY_CLASS
     mean_within_classes = True
-
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> ConfusionStatistic:
-        return ConfusionStatistic(Confusion(truth, predictions), mean_recall)
+    formula = staticmethod(mean_recall)
 
 
 @dataclass(frozen=True)
-class MatthewsCorrelation(Metric):
+class MatthewsCorrelation(OfConfusion):
     """Matthews' correlation of true and predicted labels; 0 where one of them is constant.
 
     Examples
@@ -326,18 +335,13 @@ class MatthewsCorrelation(Metric):
     name = "matthews_corrcoef"
     title = "Matthews correlation"
     definition = "The correlation of true and predicted classes: 0 is chance."
-    greater_is_better = True
-    responses = _LABELS
-    tasks = _CLASSES
     range = (-1.0, 1.0)
     needs = Needs.EVERY_CLASS
-
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> ConfusionStatistic:
-        return ConfusionStatistic(Confusion(truth, predictions), matthews)
+    formula = staticmethod(matthews)
 
 
 @dataclass(frozen=True)
-class ClassScore(Metric):
+class ClassScore(OfLabels):
     """Template of scores that each class has, averaged: F, precision and recall.
 
     Attributes
@@ -352,26 +356,24 @@ class ClassScore(Metric):
     average: LabelAverage = "binary"
     pos_label: Any = None
     is_of_other_class: bool = field(default=False, kw_only=True, repr=False, compare=False)
-    greater_is_better = True
-    responses = _LABELS
-    range = _UNIT
+    _variants = (("binary",), ("macro",), ("micro",), ("weighted",))
 
     def __post_init__(self) -> None:
         check_among("average", self.average, get_args(LabelAverage))
 
     @property
     def function_name(self) -> str:
-        return f"{self._stem}_score" if self.average == "binary" else ""
+        return f"{self.stem}_score" if self.average == "binary" else ""
 
     @property
     def name(self) -> str:
         if self.average != "binary":
-            return f"{self._stem}_{self.average}"
-        return name_with(self._stem, self, "pos_label") if self.is_of_other_class else self._stem
+            return f"{self.stem}_{self.average}"
+        return name_with(self.stem, self, "pos_label") if self.is_of_other_class else self.stem
 
     @property
     def tasks(self) -> frozenset[TaskKind]:
-        return _BINARY if self.average == "binary" else _CLASSES
+        return frozenset({TaskKind.BINARY}) if self.average == "binary" else _CLASSES
 
     @property
     def needs(self) -> Needs:
@@ -407,10 +409,6 @@ class ClassScore(Metric):
         for k in range(cells.n_classes):
             total += weights[k] * self._of(cells.of_class(k))
         return ratio(total, weights.sum(axis=0))
-
-    @property
-    def _stem(self) -> str:
-        raise NotImplementedError
 
     def _of(self, cells: ClassCells) -> Floats:
         raise NotImplementedError
@@ -458,7 +456,7 @@ class FScore(ClassScore):
         return f"The harmonic mean of precision and recall{comma} {of}." if of else ""
 
     @property
-    def _stem(self) -> str:
+    def stem(self) -> str:
         return f"f{self.beta:g}"
 
     def _of(self, cells: ClassCells) -> Floats:
@@ -478,9 +476,7 @@ class Precision(ClassScore):
     array([[0.6667]])
     """
 
-    @property
-    def _stem(self) -> str:
-        return "precision"
+    stem = "precision"
 
     def _of(self, cells: ClassCells) -> Floats:
         return ratio(cells.hits, cells.hits + cells.false_alarms)
@@ -498,16 +494,14 @@ class Recall(ClassScore):
     array([[0.75]])
     """
 
-    @property
-    def _stem(self) -> str:
-        return "recall"
+    stem = "recall"
 
     def _of(self, cells: ClassCells) -> Floats:
         return ratio(cells.hits, cells.support)
 
 
 @dataclass(frozen=True)
-class LogLoss(OfRowLosses):
+class LogLoss(OfClassProbabilities):
     """Mean of -log of the probability given to the true class.
 
     Probabilities are clipped to [eps, 1 - eps] of float64, about 2.2e-16, as scikit-learn does; otherwise
@@ -524,9 +518,6 @@ class LogLoss(OfRowLosses):
     name = "log_loss"
     title = "Log loss"
     definition = "The mean of minus the logarithm of the probability that was predicted for the true class."
-    greater_is_better = False
-    responses = _PROBABILITIES
-    tasks = _CLASSES
     range = (0.0, np.inf)
     undefined_without = Needs.EVERY_CLASS
 
@@ -556,7 +547,7 @@ class LogLoss(OfRowLosses):
 
 
 @dataclass(frozen=True)
-class Brier(OfRowLosses):
+class Brier(OfClassProbabilities):
     """Mean squared distance of the probabilities from the truth (Brier 1950, eq. 2), halved by choice.
 
     Attributes
@@ -582,9 +573,6 @@ class Brier(OfRowLosses):
     title = "Brier score"
     definition = "The mean squared distance of predicted probabilities from what happened."
     function_name = "brier_score_loss"
-    greater_is_better = False
-    responses = _PROBABILITIES
-    tasks = _CLASSES
     undefined_without = Needs.EVERY_OF_SEVERAL
 
     def __post_init__(self) -> None:
@@ -625,7 +613,7 @@ _DEFINITIONS: dict[KappaWeights | None, str] = {
 
 
 @dataclass(frozen=True)
-class CohenKappa(Metric):
+class CohenKappa(OfLabels):
     """Agreement of true and predicted labels beyond chance (Cohen 1960; weighted: Cohen 1968).
 
     1 is full agreement, 0 is what chance gives. The same number as scikit-learn's
@@ -653,9 +641,7 @@ class CohenKappa(Metric):
     weights: KappaWeights | None = None
     absent_classes: Literal["keep", "skip"] = "keep"
     sources = ("cohen1960", "cohen1968")
-    greater_is_better = True
-    responses = (Response.LABELS,)
-    tasks = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
+    _variants = ((), ("linear",), ("quadratic",))
     range = (-1.0, 1.0)
     needs = Needs.EVERY_CLASS
 

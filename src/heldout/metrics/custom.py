@@ -16,7 +16,7 @@ from heldout._types import Floats, Weightings
 from heldout.data.task import TaskKind, Truth, with_fields
 from heldout.errors import InputError, NoExit, text_of
 from heldout.metrics.base import Metric, Needs, Response, Statistic, positive_of
-from heldout.metrics.row_losses import Finish, LossOutsideRangeError, mean_loss
+from heldout.metrics.row_losses import Finish, LossOutsideRangeError, MeanLoss, OfRowLosses, mean_loss
 
 
 @dataclass(frozen=True)
@@ -197,15 +197,7 @@ class CustomMetric(Metric):
     of_last_class: bool = False
     own_fields: bool = False
     times: tuple[float, ...] | None = None
-
-    @property
-    def row_wise(self) -> bool:
-        return False
-
-    @property
-    def calls_foreign_code(self) -> bool:
-        """Whether the statistic runs code that is not ours, which may warn."""
-        return True
+    calls_foreign_code = True
 
     @property
     def tasks(self) -> frozenset[TaskKind]:
@@ -241,12 +233,8 @@ class CustomMetric(Metric):
 
 
 @dataclass(frozen=True, eq=False)
-class CustomLoss(CustomMetric):
+class CustomLoss(CustomMetric, OfRowLosses):
     """A function that gives a loss for each row; the metric is their mean. Made by ``custom``."""
-
-    @property
-    def row_wise(self) -> bool:
-        return True
 
     @property
     def finish(self) -> Finish:
@@ -263,7 +251,7 @@ class CustomLoss(CustomMetric):
         values = np.stack(columns, axis=1)
         return 1.0 - values if self.greater_is_better else values
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
         return mean_loss(self.losses(truth, predictions), self.finish)
 
     def _of_rows(self, y_true: NDArray[Any], y_pred: NDArray[Any]) -> Floats:

@@ -44,7 +44,6 @@ from heldout.metrics.base import (
     Response,
     Signed,
     Statistic,
-    fitted,
     is_number,
     positive_of,
     reads_as_numbers,
@@ -89,16 +88,17 @@ Builder = Callable[..., Metric | None]
 # One builder a function, with the function's own keyword arguments; None where a value has no kernel.
 
 
-def _accuracy(normalize: bool = True) -> Metric | None:
-    return Accuracy() if normalize is True else None
+def _plain(metric: Metric, **defaults: Any) -> tuple[str, Builder]:
+    """The entry of a metric whose function has no argument but these, with these values."""
 
+    def build(**arguments: Any) -> Metric | None:
+        if not arguments.keys() <= defaults.keys():
+            return None
+        pairs = ((value, defaults[name]) for name, value in arguments.items())
+        same = all(value is own or (isinstance(value, str) and value == own) for value, own in pairs)
+        return metric if same else None
 
-def _zero_one_loss(normalize: bool = True) -> Metric | None:
-    return ZeroOneLoss() if normalize is True else None
-
-
-def _balanced_accuracy(adjusted: bool = False) -> Metric | None:
-    return None if adjusted else BalancedAccuracy()
+    return metric.function_name or metric.name, build
 
 
 def _class_score(kind: type[FScore | Precision | Recall]) -> Builder:
@@ -119,10 +119,6 @@ def _fbeta(
         return None
     plain = _class_score(FScore)(labels, pos_label, average, zero_division)
     return replace(plain, beta=float(beta)) if isinstance(plain, FScore) else None
-
-
-def _log_loss(normalize: bool = True, labels: Any = None) -> Metric | None:
-    return LogLoss() if normalize is True and labels is None else None
 
 
 def _brier(pos_label: Any = None, labels: Any = None, scale_by_half: Any = "auto") -> Metric | None:
@@ -163,38 +159,30 @@ def _pinball(alpha: float = 0.5, multioutput: Any = "uniform_average") -> Metric
     return PinballLoss(float(alpha)) if plain and is_number(alpha) and 0 <= alpha <= 1 else None
 
 
-def _of_numbers(metric: Metric) -> Builder:
-    def build(multioutput: Any = "uniform_average") -> Metric | None:  # one output: its average is itself
-        return metric if isinstance(multioutput, str) and multioutput == "uniform_average" else None
-
-    return build
-
-
-def _r2(multioutput: Any = "uniform_average", force_finite: bool = True) -> Metric | None:
-    plain = isinstance(multioutput, str) and multioutput == "uniform_average"
-    return R2() if plain and force_finite is True else None
-
+_MEAN = {"multioutput": "uniform_average"}  # of one output it is the output's own value
 
 KERNELS_OF: dict[str, Builder] = {
-    "accuracy_score": _accuracy,
-    "zero_one_loss": _zero_one_loss,
-    "balanced_accuracy_score": _balanced_accuracy,
-    "matthews_corrcoef": MatthewsCorrelation,
+    **dict(
+        [
+            _plain(Accuracy(), normalize=True),
+            _plain(ZeroOneLoss(), normalize=True),
+            _plain(BalancedAccuracy(), adjusted=False),
+            _plain(MatthewsCorrelation()),
+            _plain(LogLoss(), normalize=True, labels=None),
+            _plain(R2(), force_finite=True, **_MEAN),
+            *(_plain(metric, **_MEAN) for metric in (MeanSquaredError(), RootMeanSquaredError())),
+            *(_plain(metric, **_MEAN) for metric in (MeanAbsoluteError(), MedianAbsoluteError())),
+        ]
+    ),
     "cohen_kappa_score": _kappa,
     "f1_score": _class_score(FScore),
     "fbeta_score": _fbeta,
     "precision_score": _class_score(Precision),
     "recall_score": _class_score(Recall),
-    "log_loss": _log_loss,
     "brier_score_loss": _brier,
     "roc_auc_score": _roc_auc,
     "average_precision_score": _average_precision,
-    "mean_squared_error": _of_numbers(MeanSquaredError()),
-    "root_mean_squared_error": _of_numbers(RootMeanSquaredError()),
-    "mean_absolute_error": _of_numbers(MeanAbsoluteError()),
-    "median_absolute_error": _of_numbers(MedianAbsoluteError()),
     "mean_pinball_loss": _pinball,
-    "r2_score": _r2,
 }
 
 PREDICTED = (Response.LABELS, Response.VALUES)
@@ -303,7 +291,7 @@ class MetricFunction:
             raise InputError(
                 f"metric '{self.metric.name}' does not fit a {truth.kind.value} target.", argument="metric"
             )
-        metric = fitted(self.metric, truth)
+        metric = self.metric.for_truth(truth)
         if truth.classes is not None:
             predicted = self._of_classes(predicted, truth.classes)
         once = np.ones((1, truth.n_rows), dtype=np.uint8)
@@ -430,7 +418,7 @@ def scorer_for(scorer: Any, truth: Truth) -> Any:
     if of_survival:
         # A metric of another kind of task is refused later, with a better message.
         fits = truth.kind in function.metric.tasks
-        return scorer_with(scorer, replace(function, metric=fitted(function.metric, truth))) if fits else scorer
+        return scorer_with(scorer, replace(function, metric=function.metric.for_truth(truth))) if fits else scorer
     classes: Any = truth.classes
     if function.classes is not None and list(function.classes) != classes.tolist():
         raise InputError(

@@ -17,8 +17,8 @@ from heldout.kernels.dispatch import LogisticFits, total_weight, weight_of
 from heldout.kernels.reference import sum_in_order
 from heldout.kernels.reference_cox import AT_ONE, AT_SLOPE, AT_ZERO, SLOPE, CoxFits
 from heldout.kernels.reference_curves import LineFits
-from heldout.metrics.base import ByKind, Needs, OfKind, Response, Statistic, Sums, check_among, name_with
-from heldout.metrics.calibration import clipped_odds, log_odds
+from heldout.metrics.base import Derived, Needs, OfFits, OfKind, Response, check_among
+from heldout.metrics.calibration import OfOdds, log_odds
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +29,8 @@ class LogLikelihoods:
     ----------
     n_rows : ndarray
         The total weight.
+    unit : ndarray
+        What indices are divided by: the number of rows, of risks -2 times the log-likelihood of equal hazards.
     without : ndarray
         Of no predictions: of the prevalence, or of equal hazards.
     as_given : ndarray
@@ -38,113 +40,93 @@ class LogLikelihoods:
     """
 
     n_rows: Floats
+    unit: Floats
     without: Floats
     as_given: Floats
     recalibrated: Floats
 
 
-Value: TypeAlias = Callable[[LogLikelihoods], Floats]
+@dataclass(frozen=True)
+class OfLikelihoods(OfOdds):
+    """The template of these metrics: a number made of log-likelihoods, ``formula``.
 
+    The indices agree with R's ``rms::validate``, which takes them from the same regression of the truth on the
+    predictions, with one exception: for Cox models R subtracts the 2 of U from the score of a model on its own
+    sample and not from its score on the original rows, so that U and Q differ there by 2 / (-2 l₀). Here it is
+    subtracted from both.
+    """
 
-@dataclass(frozen=True, eq=False)
-class OfLikelihoods:
-    """A number made of the log-likelihoods of every column; a ``Statistic``."""
+    sources = ("harrell2015",)
+    greater_is_better = True
 
-    fits: Sums  # (..., 4), as those of ``CoxFits``
-    value: Value
+    @property
+    def fits_to_its_rows(self) -> bool:
+        return True
 
-    def all(self, counts: Weightings) -> Floats:
-        return self._value(self.fits.all(counts), total_weight(counts)[:, None])
+    def formula(self, found: LogLikelihoods) -> Floats:
+        raise NotImplementedError
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        return self._value(self.fits.selected(counts, columns), total_weight(counts))
+    def of_kinds(self) -> Mapping[TaskKind, OfKind]:
+        return {
+            TaskKind.BINARY: OfKind((Response.PROBABILITIES,), Needs.EVERY_CLASS, self._of_probabilities),
+            TaskKind.SURVIVAL: OfKind((Response.RISK,), Needs.PAIR, self._of_risks),
+        }
 
-    def _value(self, fits: Floats, n_rows: Floats) -> Floats:
+    def _of_probabilities(self, truth: Truth, predictions: NDArray[Any]) -> Derived:
+        odds, positive = log_odds(self.name, predictions), truth.values == truth.positive
+        fits = LogisticFits(odds, positive, given_slope=False)
+        return Derived(OfFits(fits, partial(_likelihoods, positive), (odds,)), partial(self._value, False))
+
+    def _of_risks(self, truth: Truth, predictions: NDArray[Any]) -> Derived:
+        risks = np.asarray(predictions, dtype=np.float64)
+        return Derived(CoxFits(risks, truth.values["event"], truth.values["time"]), partial(self._value, True))
+
+    def _value(self, are_risks: bool, fits: Floats, n_rows: Floats) -> Floats:
         without = fits[..., AT_ZERO]
         recalibrated = np.maximum(fits[..., AT_SLOPE], without)  # a fit of no use, rounded
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            return self.value(LogLikelihoods(n_rows, without, fits[..., AT_ONE], recalibrated))
+            unit = np.where(without < 0, -2.0 * without, np.nan) if are_risks else n_rows
+            return self.formula(LogLikelihoods(n_rows, unit, without, fits[..., AT_ONE], recalibrated))
 
 
-def share_gained(found: LogLikelihoods, *, is_recalibrated: bool = True) -> Floats:
-    """Nagelkerke's R², at most 1; NaN where there is nothing to gain."""
-    reached = found.recalibrated if is_recalibrated else found.as_given
-    most = -np.expm1(2.0 * found.without / found.n_rows)
-    share: Floats = -np.expm1(-2.0 * (reached - found.without) / found.n_rows) / np.where(most > 0, most, np.nan)
-    return np.minimum(share, 1.0)
-
-
-def likelihoods_of_kinds(name: str, of_probabilities: Value, of_risks: Value) -> Mapping[TaskKind, OfKind]:
-    """The table of a metric that is made of log-likelihoods; the two may divide by different numbers."""
-
-    def logistic(truth: Truth, predictions: NDArray[Any]) -> Statistic:
-        positive = truth.values == truth.positive
-        return OfLikelihoods(LogisticLikelihoods(log_odds(name, predictions), positive), of_probabilities)
-
-    def cox(truth: Truth, predictions: NDArray[Any]) -> Statistic:
-        risks = np.asarray(predictions, dtype=np.float64)
-        return OfLikelihoods(CoxFits(risks, truth.values["event"], truth.values["time"]), of_risks)
-
-    return {
-        TaskKind.BINARY: OfKind((Response.PROBABILITIES,), Needs.EVERY_CLASS, logistic),
-        TaskKind.SURVIVAL: OfKind((Response.RISK,), Needs.PAIR, cox),
-    }
-
-
-class LogisticLikelihoods:
-    """Slope and log-likelihoods of the logistic regression on every column, in the order of ``CoxFits``.
+def _likelihoods(positive: NDArray[np.bool_], counts: Weightings, fits: Floats, x: Floats) -> Floats:
+    """(L, 4): slope and log-likelihoods, as those of ``CoxFits``, of log-odds (L, n) and their fits (L, 2).
 
     The log-likelihoods are NaN where a class has no weight.
     """
+    weights = counts.astype(np.float64)
+    total, ones = total_weight(counts), weight_of(counts, positive)
+    fitted = np.isfinite(fits).all(axis=1)
+    reached = np.empty(len(weights))
+    line = fits[fitted, :1] + fits[fitted, 1:] * x[fitted]
+    reached[fitted] = _likelihood(positive, weights[fitted], line)
+    reached[~fitted] = _separated(positive, weights[~fitted], x[~fitted])
+    as_given = _likelihood(positive, weights, x)
+    found = np.stack([fits[:, 1], _binomial(ones, total - ones), as_given, reached], axis=1)
+    found[~((ones > 0) & (ones < total)), AT_ZERO:] = np.nan
+    return found
 
-    def __init__(self, log_odds: Floats, positive: NDArray[np.bool_]) -> None:
-        self._log_odds, self._positive = log_odds, positive
-        self._fits = LogisticFits(log_odds, positive, given_slope=False)
 
-    def all(self, counts: Weightings) -> Floats:
-        """(L, C, 4)."""
-        fits = self._fits.all(counts)
-        columns = [
-            self._of(counts, np.broadcast_to(x, counts.shape), fits[:, j]) for j, x in enumerate(self._log_odds.T)
-        ]
-        return np.stack(columns, axis=1)
+def _likelihood(positive: NDArray[np.bool_], weights: Floats, x: Floats) -> Floats:
+    """(L,): the log-likelihood of log-odds (L, n)."""
+    against = np.where(positive, -x, x)
+    return -sum_in_order(weights * np.logaddexp(0.0, against))
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        """(L, 4)."""
-        return self._of(counts, self._log_odds.T[columns], self._fits.selected(counts, columns))
 
-    def _of(self, counts: Weightings, x: Floats, fits: Floats) -> Floats:
-        """(L, 4): of log-odds (L, n) and their fits (L, 2)."""
-        weights = counts.astype(np.float64)
-        total, ones = total_weight(counts), weight_of(counts, self._positive)
-        fitted = np.isfinite(fits).all(axis=1)
-        reached = np.empty(len(weights))
-        line = fits[fitted, :1] + fits[fitted, 1:] * x[fitted]
-        reached[fitted] = self._likelihood(weights[fitted], line)
-        reached[~fitted] = self._separated(weights[~fitted], x[~fitted])
-        found = np.stack([fits[:, 1], _binomial(ones, total - ones), self._likelihood(weights, x), reached], axis=1)
-        found[~((ones > 0) & (ones < total)), AT_ZERO:] = np.nan
-        return found
+def _separated(positive: NDArray[np.bool_], weights: Floats, x: Floats) -> Floats:
+    """(L,): what the likelihood approaches where a value separates the classes.
 
-    def _likelihood(self, weights: Floats, x: Floats) -> Floats:
-        """(L,): the log-likelihood of log-odds (L, n)."""
-        against = np.where(self._positive, -x, x)
-        return -sum_in_order(weights * np.logaddexp(0.0, against))
-
-    def _separated(self, weights: Floats, x: Floats) -> Floats:
-        """(L,): what the likelihood approaches where a value separates the classes.
-
-        Only rows at that value remain in doubt, if it has rows of both classes.
-        """
-        doubt = np.zeros(len(x))
-        for of_class in (self._positive, ~self._positive):
-            below = np.where((weights > 0) & of_class, x, -np.inf).max(axis=1, initial=-np.inf)
-            above = np.where((weights > 0) & ~of_class, x, np.inf).min(axis=1, initial=np.inf)
-            at = np.where(x == below[:, None], weights, 0.0)
-            share = _binomial((at * self._positive).sum(axis=1), (at * ~self._positive).sum(axis=1))
-            # Of a constant both are the same; of others one of the two touches, or none does.
-            doubt = np.where(below == above, share, doubt)
-        return doubt
+    Only rows at that value remain in doubt, if it has rows of both classes.
+    """
+    doubt = np.zeros(len(x))
+    for of_class in (positive, ~positive):
+        below = np.where((weights > 0) & of_class, x, -np.inf).max(axis=1, initial=-np.inf)
+        above = np.where((weights > 0) & ~of_class, x, np.inf).min(axis=1, initial=np.inf)
+        at = np.where(x == below[:, None], weights, 0.0)
+        share = _binomial((at * positive).sum(axis=1), (at * ~positive).sum(axis=1))
+        # Of a constant both are the same; of others one of the two touches, or none does.
+        doubt = np.where(below == above, share, doubt)
+    return doubt
 
 
 def _binomial(ones: Floats, zeros: Floats) -> Floats:
@@ -158,7 +140,7 @@ def _binomial(ones: Floats, zeros: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class NagelkerkeR2(ByKind):
+class NagelkerkeR2(OfLikelihoods):
     """Nagelkerke's R²: the gain in likelihood over the prevalence alone, as a share of the greatest possible.
 
     (1 - (L₀ / L)^(2/n)) / (1 - L₀^(2/n)), L being the likelihood of the truth and L₀ that of the rows' own
@@ -203,9 +185,7 @@ class NagelkerkeR2(ByKind):
     def __post_init__(self) -> None:
         check_among("recalibrated", self.recalibrated, (True, False))
 
-    @property
-    def name(self) -> str:
-        return name_with("nagelkerke_r2", self, "recalibrated")
+    stem = "nagelkerke_r2"
 
     @property
     def range(self) -> tuple[float, float]:
@@ -215,16 +195,16 @@ class NagelkerkeR2(ByKind):
     def fits_to_its_rows(self) -> bool:
         return self.recalibrated
 
-    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
-        return clipped_odds(truth, predictions)
-
-    def of_kinds(self) -> Mapping[TaskKind, OfKind]:
-        share = partial(share_gained, is_recalibrated=self.recalibrated)
-        return likelihoods_of_kinds(self.name, share, share)
+    def formula(self, found: LogLikelihoods) -> Floats:
+        """At most 1; NaN where there is nothing to gain."""
+        reached = found.recalibrated if self.recalibrated else found.as_given
+        most = -np.expm1(2.0 * found.without / found.n_rows)
+        gained = -np.expm1(-2.0 * (reached - found.without) / found.n_rows)
+        return np.minimum(gained / np.where(most > 0, most, np.nan), 1.0)
 
 
 @dataclass(frozen=True)
-class LikelihoodRatio(ByKind):
+class LikelihoodRatio(OfLikelihoods):
     """The likelihood-ratio χ² of the predictions: twice the log-likelihood that they add, recalibrated.
 
     2 (l - l₀), l being the log-likelihood of the logistic (Cox) regression of the truth on the predicted log-odds
@@ -241,54 +221,16 @@ class LikelihoodRatio(ByKind):
     """
 
     name = "likelihood_ratio"
-    sources = ("harrell2015",)
     title = "Likelihood ratio χ²"
     definition = "Twice the log-likelihood that the recalibrated predictions add; it grows with the number of rows."
-    greater_is_better = True
     range = (0.0, np.inf)
-    fits_to_its_rows = True
 
-    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
-        return clipped_odds(truth, predictions)
-
-    def of_kinds(self) -> Mapping[TaskKind, OfKind]:
-        return likelihoods_of_kinds(self.name, likelihood_ratio, likelihood_ratio)
-
-
-def likelihood_ratio(found: LogLikelihoods) -> Floats:
-    """2 (l - l₀)."""
-    ratio: Floats = 2.0 * (found.recalibrated - found.without)
-    return ratio
+    def formula(self, found: LogLikelihoods) -> Floats:
+        return 2.0 * (found.recalibrated - found.without)
 
 
 @dataclass(frozen=True)
-class LikelihoodIndex(ByKind):
-    """The template of these indices: ``gained`` is what each is, before it is divided by the number of rows.
-
-    They agree with R's ``rms::validate``, which takes them from the same regression of the truth on the
-    predictions, with one exception: for Cox models R subtracts the 2 of U from the score of a model on its own
-    sample and not from its score on the original rows, so that U and Q differ there by 2 / (-2 l₀). Here it is
-    subtracted from both.
-    """
-
-    sources = ("harrell2015",)
-    range = (-np.inf, np.inf)
-    fits_to_its_rows = True
-
-    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
-        return clipped_odds(truth, predictions)
-
-    def of_kinds(self) -> Mapping[TaskKind, OfKind]:
-        return likelihoods_of_kinds(self.name, _per_row(self.gained), _per_likelihood(self.gained))
-
-    @staticmethod
-    def gained(found: LogLikelihoods) -> Floats:
-        """In units of χ²."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class DiscriminationIndex(LikelihoodIndex):
+class DiscriminationIndex(OfLikelihoods):
     """The discrimination index D: (χ² - 1) / n, χ² being the likelihood ratio of the recalibrated predictions.
 
     Of risks it is (χ² - 1) / (-2 l₀).
@@ -302,17 +244,16 @@ class DiscriminationIndex(LikelihoodIndex):
     """
 
     name = "discrimination_index"
+    range = (-np.inf, np.inf)
     title = "Discrimination index D"
     definition = "The likelihood ratio χ² of the recalibrated predictions, less 1, per row."
-    greater_is_better = True
 
-    @staticmethod
-    def gained(found: LogLikelihoods) -> Floats:
-        return likelihood_ratio(found) - 1.0
+    def formula(self, found: LogLikelihoods) -> Floats:
+        return (2.0 * (found.recalibrated - found.without) - 1.0) / found.unit
 
 
 @dataclass(frozen=True)
-class UnreliabilityIndex(LikelihoodIndex):
+class UnreliabilityIndex(OfLikelihoods):
     """The unreliability index U: what recalibration of the predictions would add, (2 (l - l₁) - 2) / n.
 
     l is the log-likelihood of the recalibrated predictions and l₁ that of the predictions as they are. It is a
@@ -328,17 +269,17 @@ class UnreliabilityIndex(LikelihoodIndex):
     """
 
     name = "unreliability_index"
+    range = (-np.inf, np.inf)
     title = "Unreliability index U"
     definition = "Twice the log-likelihood that recalibration would add, less 2, per row."
     greater_is_better = False
 
-    @staticmethod
-    def gained(found: LogLikelihoods) -> Floats:
-        return 2.0 * (found.recalibrated - found.as_given) - 2.0
+    def formula(self, found: LogLikelihoods) -> Floats:
+        return (2.0 * (found.recalibrated - found.as_given) - 2.0) / found.unit
 
 
 @dataclass(frozen=True)
-class QualityIndex(LikelihoodIndex):
+class QualityIndex(OfLikelihoods):
     """The quality index Q = D - U: the logarithmic score of the predictions as they are, (2 (l₁ - l₀) + 1) / n.
 
     Of risks it is divided by -2 l₀.
@@ -352,29 +293,20 @@ class QualityIndex(LikelihoodIndex):
     """
 
     name = "quality_index"
+    range = (-np.inf, np.inf)
     title = "Quality index Q"
     definition = "Discrimination less unreliability: twice the log-likelihood that predictions add, per row."
-    greater_is_better = True
     fits_to_its_rows = False
 
-    @staticmethod
-    def gained(found: LogLikelihoods) -> Floats:
-        return 2.0 * (found.as_given - found.without) + 1.0
-
-
-def _per_row(gained: Value) -> Value:
-    return lambda found: gained(found) / found.n_rows
-
-
-def _per_likelihood(gained: Value) -> Value:
-    return lambda found: gained(found) / np.where(found.without < 0, -2.0 * found.without, np.nan)
+    def formula(self, found: LogLikelihoods) -> Floats:
+        return (2.0 * (found.as_given - found.without) + 1.0) / found.unit
 
 
 Scale: TypeAlias = Literal["linear", "probability"]
 
 
 @dataclass(frozen=True)
-class GIndex(ByKind):
+class GIndex(OfOdds):
     """Gini's mean difference of the calibrated linear predictor: the mean distance between two rows.
 
     The linear predictor is the log-odds of probabilities, the log hazard, or the predicted number, times its
@@ -414,12 +346,7 @@ class GIndex(ByKind):
     def __post_init__(self) -> None:
         check_among("scale", self.scale, get_args(Scale))
 
-    @property
-    def name(self) -> str:
-        return name_with("g_index", self, "scale")
-
-    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
-        return clipped_odds(truth, predictions)
+    stem = "g_index"
 
     def of_kinds(self) -> Mapping[TaskKind, OfKind]:
         binary = {TaskKind.BINARY: OfKind((Response.PROBABILITIES,), Needs.EVERY_CLASS, self._of_probabilities)}
@@ -427,55 +354,47 @@ class GIndex(ByKind):
             return binary
         return {
             **binary,
-            TaskKind.REGRESSION: OfKind((Response.VALUES,), Needs.TWO_ROWS, _of_numbers),
-            TaskKind.SURVIVAL: OfKind((Response.RISK,), Needs.PAIR, _of_risks),
+            TaskKind.REGRESSION: OfKind((Response.VALUES,), Needs.TWO_ROWS, self._of_numbers),
+            TaskKind.SURVIVAL: OfKind((Response.RISK,), Needs.PAIR, self._of_risks),
         }
 
-    def _of_probabilities(self, truth: Truth, predictions: NDArray[Any]) -> MeanDifference:
+    def _of_probabilities(self, truth: Truth, predictions: NDArray[Any]) -> OfFits:
         odds = log_odds(self.name, predictions)
         fits = LogisticFits(odds, truth.values == truth.positive, given_slope=False)
-        return MeanDifference(odds, fits, _on_line if self.scale == "linear" else _as_probability)
+        calibrated = _on_line if self.scale == "linear" else _as_probability
+        return OfFits(fits, partial(_mean_difference, calibrated), (odds,))
+
+    @staticmethod
+    def _of_numbers(truth: Truth, predictions: NDArray[Any]) -> OfFits:
+        numbers = np.asarray(predictions, dtype=np.float64)
+        fits = LineFits(numbers, truth.values, given_slope=False)
+        return OfFits(fits, partial(_mean_difference, _on_line), (numbers,))
+
+    @staticmethod
+    def _of_risks(truth: Truth, predictions: NDArray[Any]) -> OfFits:
+        risks = np.asarray(predictions, dtype=np.float64)
+        fits = CoxFits(risks, truth.values["event"], truth.values["time"])
+        return OfFits(fits, partial(_mean_difference, _as_log_hazard), (risks,))
 
 
-class MeanDifference:
-    """Gini's mean difference of every column, calibrated by its fit; a ``Statistic``.
+def _mean_difference(
+    calibrated: Callable[[Floats, Floats], Floats], counts: Weightings, fits: Floats, values: Floats
+) -> Floats:
+    """(L,): Gini's mean difference of values (L, n), calibrated by their fits (L, n_coefficients).
 
-    Parameters
-    ----------
-    values : ndarray of shape (n, C)
-    fits : Sums
-        The coefficients of each column's regression, along the last axis.
-    calibrated : callable
-        From values (L, n) and their fits (L, n_coefficients) to calibrated values (L, n), in the order of the
-        values or in the opposite one.
+    ``calibrated`` makes values (L, n) of both, in the order of the values or in the opposite one.
     """
-
-    def __init__(self, values: Floats, fits: Sums, calibrated: Callable[[Floats, Floats], Floats]) -> None:
-        self._values, self._fits, self._calibrated = values, fits, calibrated
-
-    def all(self, counts: Weightings) -> Floats:
-        fits = self._fits.all(counts)
-        columns = [
-            self._of(counts, np.broadcast_to(x, counts.shape), fits[:, j]) for j, x in enumerate(self._values.T)
-        ]
-        return np.stack(columns, axis=1)
-
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        return self._of(counts, self._values.T[columns], self._fits.selected(counts, columns))
-
-    def _of(self, counts: Weightings, values: Floats, fits: Floats) -> Floats:
-        """(L,)."""
-        order = np.argsort(values, axis=1, kind="stable")
-        values = np.take_along_axis(values, order, axis=1)
-        below = np.cumsum(np.take_along_axis(counts, order, axis=1), axis=1, dtype=np.float64)[:, :-1]
-        total = total_weight(counts)
-        # Two rows are as far apart as the gaps between them add up to.
-        pairs = below * np.maximum(total[:, None] - below, 0.0)
-        gaps = np.abs(np.diff(self._calibrated(values, fits), axis=1))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            mean: Floats = sum_in_order(pairs * gaps) / np.where(total > 1, total * (total - 1) / 2, np.nan)
-        alike = (total > 1) & (sum_in_order(pairs * np.diff(values, axis=1)) == 0)
-        return np.where(alike, 0.0, mean)
+    order = np.argsort(values, axis=1, kind="stable")
+    values = np.take_along_axis(values, order, axis=1)
+    below = np.cumsum(np.take_along_axis(counts, order, axis=1), axis=1, dtype=np.float64)[:, :-1]
+    total = total_weight(counts)
+    # Two rows are as far apart as the gaps between them add up to.
+    pairs = below * np.maximum(total[:, None] - below, 0.0)
+    gaps = np.abs(np.diff(calibrated(values, fits), axis=1))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean: Floats = sum_in_order(pairs * gaps) / np.where(total > 1, total * (total - 1) / 2, np.nan)
+    alike = (total > 1) & (sum_in_order(pairs * np.diff(values, axis=1)) == 0)
+    return np.where(alike, 0.0, mean)
 
 
 def _on_line(values: Floats, fits: Floats) -> Floats:
@@ -489,13 +408,3 @@ def _as_probability(values: Floats, fits: Floats) -> Floats:
 
 def _as_log_hazard(values: Floats, fits: Floats) -> Floats:
     return fits[:, SLOPE : SLOPE + 1] * values
-
-
-def _of_numbers(truth: Truth, predictions: NDArray[Any]) -> MeanDifference:
-    numbers = np.asarray(predictions, dtype=np.float64)
-    return MeanDifference(numbers, LineFits(numbers, truth.values, given_slope=False), _on_line)
-
-
-def _of_risks(truth: Truth, predictions: NDArray[Any]) -> MeanDifference:
-    risks = np.asarray(predictions, dtype=np.float64)
-    return MeanDifference(risks, CoxFits(risks, truth.values["event"], truth.values["time"]), _as_log_hazard)

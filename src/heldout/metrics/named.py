@@ -17,128 +17,29 @@ from heldout._sklearn import DerivedScorer
 from heldout.data.checks import call_in, check_known
 from heldout.data.task import TaskKind, Truth, column_of, distinct, has_fields
 from heldout.errors import ArgumentError, InputError
-from heldout.metrics.base import ESTIMATOR_METHODS, Metric, Response, Signed, fitted, times_of
-from heldout.metrics.calibration import (
-    E90,
-    ECI,
-    ICI,
-    CalibrationEmax,
-    CalibrationIntercept,
-    CalibrationInterceptError,
-    CalibrationSlope,
-    CalibrationSlopeError,
-    Emax,
-    ExpectedCalibrationError,
-)
-from heldout.metrics.classification import (
-    Accuracy,
-    BalancedAccuracy,
-    Brier,
-    CohenKappa,
-    FScore,
-    LabelAverage,
-    LogLoss,
-    MatthewsCorrelation,
-    Precision,
-    Recall,
-    ZeroOneLoss,
-)
+from heldout.metrics.base import ESTIMATOR_METHODS, NO_PARAMETERS, Metric, Response, Signed, times_of
 from heldout.metrics.custom import CustomMetric
-from heldout.metrics.from_scorer import MetricFunction
-from heldout.metrics.likelihood import (
-    DiscriminationIndex,
-    GIndex,
-    LikelihoodRatio,
-    NagelkerkeR2,
-    QualityIndex,
-    UnreliabilityIndex,
-)
-from heldout.metrics.ranking import (
-    AveragePrecision,
-    PartialRocAuc,
-    RocAuc,
-    RocAucOneVsOne,
-    RocAucOneVsRest,
-    SensitivityAtSpecificity,
-)
-from heldout.metrics.regression import (
-    R2,
-    MeanAbsoluteError,
-    MeanSquaredError,
-    MedianAbsoluteError,
-    PinballLoss,
-    RootMeanSquaredError,
-    Spearman,
-)
+from heldout.metrics.from_scorer import MetricFunction, asks_for_class, metric_from_scorer
 from heldout.metrics.row_losses import Bounded, can_be_bounded
-from heldout.metrics.survival import BrierAt, ConcordanceIndex, ConcordanceUno, IntegratedBrier, RocAucAt, SomersD
 from heldout.metrics.survival_model import RISK_METHOD, SURVIVAL_METHOD, risks, survival
 
-_AVERAGES: tuple[LabelAverage, ...] = ("binary", "macro", "micro", "weighted")
-
-DECLARED: tuple[Metric, ...] = (
-    Accuracy(),
-    ZeroOneLoss(),
-    BalancedAccuracy(),
-    MatthewsCorrelation(),
-    CohenKappa(),
-    CohenKappa("linear"),
-    CohenKappa("quadratic"),
-    *(FScore(average) for average in _AVERAGES),
-    *(Precision(average) for average in _AVERAGES),
-    *(Recall(average) for average in _AVERAGES),
-    LogLoss(),
-    Brier(),
-    RocAuc(),
-    RocAucOneVsRest(),
-    RocAucOneVsRest("weighted"),
-    RocAucOneVsOne(),
-    RocAucOneVsOne("weighted"),
-    AveragePrecision(),
-    SomersD(),
-    NagelkerkeR2(),
-    LikelihoodRatio(),
-    DiscriminationIndex(),
-    UnreliabilityIndex(),
-    QualityIndex(),
-    GIndex(),
-    PartialRocAuc(),
-    SensitivityAtSpecificity(),
-    ExpectedCalibrationError(),
-    CalibrationSlope(),
-    CalibrationSlopeError(),
-    CalibrationIntercept(),
-    CalibrationInterceptError(),
-    CalibrationEmax(),
-    Emax(),
-    E90(),
-    ICI(),
-    ECI(),
-    MeanSquaredError(),
-    RootMeanSquaredError(),
-    MeanAbsoluteError(),
-    MedianAbsoluteError(),
-    PinballLoss(),
-    R2(),
-    Spearman(),
-    ConcordanceIndex(),
-    ConcordanceUno(),
-    RocAucAt(),
-    BrierAt(),
-    IntegratedBrier(),
-)
+DECLARED: list[Metric] = []
 """Every metric that has a kernel, as it is by default."""
-
-
-def _by_name() -> Mapping[str, Metric]:
-    names = {metric.name: metric for metric in DECLARED}
-    names |= {f"neg_{m.name}": Signed(m, -1) for m in DECLARED if not m.greater_is_better}
-    names |= {metric.function_name: metric for metric in DECLARED if metric.function_name}
-    return MappingProxyType(names)
-
-
-METRICS: Mapping[str, Metric] = _by_name()
+_METRICS: dict[str, Metric] = {}
+METRICS: Mapping[str, Metric] = MappingProxyType(_METRICS)
 """Name → metric: names of scorers, ``neg_`` values negative, and plain names of functions."""
+
+
+def declare(metric_class: type[Metric]) -> None:
+    """Give the metrics of a class their names."""
+    for arguments in metric_class._variants:
+        metric = metric_class(*arguments)
+        DECLARED.append(metric)
+        _METRICS[metric.name] = metric
+        if not metric.greater_is_better:
+            _METRICS[f"neg_{metric.name}"] = Signed(metric, -1)
+        if metric.function_name:
+            _METRICS[metric.function_name] = metric
 
 
 def all_names() -> tuple[str, ...]:
@@ -187,8 +88,6 @@ def metric_named(name: Any) -> Metric:
     if isinstance(name, Metric) and not isinstance(name, type):
         return name
     if callable(name):
-        from heldout.metrics.from_scorer import metric_from_scorer
-
         inside = metric_from_scorer(name)
         if inside is not None:
             return inside
@@ -203,27 +102,29 @@ def metric_named(name: Any) -> Metric:
     )
 
 
-_F_SCORE = re.compile(r"f(?P<beta>\d+(?:\.\d+)?)(?:_(?P<average>macro|micro|weighted))?")
+def _f_score(**parameters: Any) -> Metric:
+    f1: Any = METRICS["f1"]
+    changed: Metric = replace(f1, **parameters)
+    return changed
 
-_NO_PARAMETERS = {"responses", "metric", "sign", "censoring", "kind", "is_of_other_class"}
-"""Fields of metrics that follow from the model, the target or the name."""
+
+_F_SCORE = re.compile(r"f(?P<beta>\d+(?:\.\d+)?)(?:_(?P<average>macro|micro|weighted))?")
 
 
 def _with_parameters(name: str) -> Metric | None:
     """The metric of a name that says its parameters ("f2", "mean_pinball_loss(alpha=0.9)"); None of any other."""
     f_score = _F_SCORE.fullmatch(name)
     if f_score:
-        average: Any = f_score["average"] or "binary"
-        return FScore(average, beta=float(f_score["beta"]))
+        return _f_score(average=f_score["average"] or "binary", beta=float(f_score["beta"]))
     call = call_in(name)
     if call is None:
         return None
     function, given = call
-    metric = FScore() if function == "fbeta_score" and "beta" in given else METRICS.get(function)
+    metric = METRICS.get("f1" if function == "fbeta_score" and "beta" in given else function)
     if metric is None:
         return None
     inner: Any = metric.metric if isinstance(metric, Signed) else metric
-    known = [field.name for field in fields(inner) if field.name not in _NO_PARAMETERS]
+    known = [field.name for field in fields(inner) if field.name not in NO_PARAMETERS]
     check_known("metric", function, given, [*known, *(["most"] if can_be_bounded(inner) else [])])
     most = {name: given.pop(name) for name in ("most",) if name in given}
     changed: Any = replace(inner, **given)
@@ -268,8 +169,6 @@ _SHORT: dict[str, str] = {
 
 def _scorer_named(name: str) -> Metric:
     from sklearn.metrics import get_scorer, get_scorer_names
-
-    from heldout.metrics.from_scorer import asks_for_class, metric_from_scorer
 
     if name in _REFUSED:
         raise InputError(f"metric '{name}' {_REFUSED[name]}.", argument="metric")
@@ -316,7 +215,7 @@ def check_fits(metric: Metric, truth: Truth) -> Metric:
     'roc_auc'
     """
     if truth.kind in metric.tasks:
-        return fitted(metric, truth)
+        return metric.for_truth(truth)
     fitting = sorted(known.name for known in DECLARED if truth.kind in known.tasks)
     size = f" ({truth.n_classes} classes)" if truth.n_classes > 2 else ""
     raise InputError(

@@ -10,10 +10,10 @@ Bounds of two-part methods, and the least width of an interval, are those of a s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import reduce
+from functools import partial, reduce
 from itertools import permutations
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -29,10 +29,10 @@ from heldout.kernels.dispatch import (
     RankSums,
     SensitivityWithin,
     best_out_of_bag,
-    total_weight,
     weight_of,
 )
 from heldout.metrics.base import (
+    Derived,
     Metric,
     Needs,
     PairBased,
@@ -101,14 +101,11 @@ ClassAverage = Literal["macro", "weighted"]
 
 
 @dataclass(frozen=True, eq=False)
-class Area:
-    """The area under the ROC curve of every column; a ``Statistic`` with the fused path."""
+class PairShare:
+    """The share of the weight of pairs that is ordered right, ties half, of every column; a ``Statistic``."""
 
-    sums: Sums  # twice the Mann-Whitney U
-    # positive, negative (n,)
-    positive: NDArray[np.bool_]
-    negative: NDArray[np.bool_]
-    within: PairsWithin | None = None  # where only rows of one fold are pairs
+    sums: Sums  # twice the weight of the pairs ordered right, ties once
+    pairs: Callable[[Weightings], Floats]  # (L,): twice the weight of all pairs
 
     def all(self, counts: Weightings) -> Floats:
         return _share(self.sums.all(counts), self.pairs(counts)[:, None])
@@ -116,20 +113,19 @@ class Area:
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
         return _share(self.sums.selected(counts, columns), self.pairs(counts))
 
+    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
+        """(L,): whether there is a pair."""
+        return np.asarray(self.pairs(counts) > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class ExactPairShare(PairShare):
+    """A share of whole numbers, so that the greatest sum is the greatest share; with the fused path."""
+
     def best_out_of_bag(self, counts: NDArray[np.uint8]) -> Selected:
         columns, sums = best_out_of_bag(self.sums, counts, greatest=True)
         left_out = (counts == 0).view(np.uint8)
         return Selected(columns, _share(sums, self.pairs(left_out)))
-
-    def pairs(self, counts: Weightings) -> Floats:
-        """(L,): twice the weight of all pairs of a positive and a negative row."""
-        if self.within is not None:
-            return 2.0 * self.within.weight(counts)
-        return 2.0 * weight_of(counts, self.positive) * weight_of(counts, self.negative)
-
-    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
-        """(L,): whether there is a pair."""
-        return np.asarray(self.pairs(counts) > 0)
 
 
 def area(
@@ -137,13 +133,17 @@ def area(
     positive: NDArray[np.bool_],
     negative: NDArray[np.bool_],
     folds: NDArray[np.intp] | None = None,
-) -> Area:
-    """Bind scores (n, C), greater = more positive; with ``folds`` (n,) only rows of one fold are pairs."""
-    numbers = np.asarray(scores, dtype=np.float64)
-    if folds is None:
-        return Area(RankSums(numbers, positive, negative), positive, negative)
-    within = PairsWithin.of(positive, negative, folds)
-    return Area(RankSums(numbers, positive, negative, folds), positive, negative, within)
+) -> ExactPairShare:
+    """The area of scores (n, C), greater = more positive; with ``folds`` (n,) only rows of one fold are pairs."""
+    sums = RankSums(np.asarray(scores, dtype=np.float64), positive, negative, folds)
+    within = None if folds is None else PairsWithin.of(positive, negative, folds)
+
+    def pairs(counts: Weightings) -> Floats:
+        if within is not None:
+            return 2.0 * within.weight(counts)
+        return 2.0 * weight_of(counts, positive) * weight_of(counts, negative)
+
+    return ExactPairShare(sums, pairs)
 
 
 def _share(sums: NDArray[Any], pairs: Floats) -> Floats:
@@ -187,7 +187,7 @@ class MeanOfParts:
 class MeanOfAreas(MeanOfParts):
     """... of areas, which all must have pairs."""
 
-    parts: Sequence[Area]
+    parts: Sequence[PairShare]
 
     def defined(self, counts: Weightings) -> NDArray[np.bool_]:
         """(L,): whether every area has a pair."""
@@ -220,16 +220,13 @@ class RocAuc(PairBased):
     greater_is_better = True
     tasks = frozenset({TaskKind.BINARY})
     range = (0.0, 1.0)
-    needs = Needs.EVERY_CLASS
-    undefined_without = Needs.EVERY_CLASS
+    needs = undefined_without = Needs.EVERY_CLASS
     mean_within_classes = True
     responses: tuple[Response, ...] = (Response.DECISION, Response.PROBABILITIES)
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Area:
-        positive = truth.values == truth.positive
-        return area(predictions, positive, ~positive)
-
-    def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> Area:
+    def statistic_within(
+        self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None
+    ) -> ExactPairShare:
         positive = truth.values == truth.positive
         return area(predictions, positive, ~positive, folds)
 
@@ -245,34 +242,27 @@ class RocAucOfClasses(PairBased):
     """
 
     average: ClassAverage = "macro"
+    _variants = ((), ("weighted",))
     greater_is_better = True
     responses = (Response.PROBABILITIES,)
     tasks = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
     range = (0.0, 1.0)
-    needs = Needs.EVERY_CLASS
-    undefined_without = Needs.EVERY_CLASS
+    needs = undefined_without = Needs.EVERY_CLASS
 
     def __post_init__(self) -> None:
         check_among("average", self.average, get_args(ClassAverage))
 
     @property
     def name(self) -> str:
-        return self._stem if self.average == "macro" else f"{self._stem}_{self.average}"
+        return self.stem if self.average == "macro" else f"{self.stem}_{self.average}"
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> PairStatistic:
-        if truth.kind is TaskKind.BINARY:
-            return RocAuc().statistic(truth, predictions)
-        return self._mean(truth, predictions, None)
-
-    def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> PairStatistic:
+    def statistic_within(
+        self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None
+    ) -> PairStatistic:
         """The pairs of each area are summed over the folds first; then the areas are averaged."""
         if truth.kind is TaskKind.BINARY:
             return RocAuc().statistic_within(truth, predictions, folds)
         return self._mean(truth, predictions, folds)
-
-    @property
-    def _stem(self) -> str:
-        raise NotImplementedError
 
     def _mean(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None) -> MeanOfAreas:
         raise NotImplementedError
@@ -300,7 +290,7 @@ class RocAucOneVsRest(RocAucOfClasses):
 
     title = "ROC AUC, one-vs-rest"
     definition = "The ROC AUC of each class against all others, averaged over classes."
-    _stem = "roc_auc_ovr"
+    stem = "roc_auc_ovr"
 
     def _mean(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None) -> MeanOfAreas:
         members = [truth.values == code for code in range(truth.n_classes)]
@@ -333,7 +323,7 @@ class RocAucOneVsOne(RocAucOfClasses):
     sources = ("hand2001",)
     title = "ROC AUC, one-vs-one"
     definition = "The ROC AUC of each pair of classes, averaged over the pairs."
-    _stem = "roc_auc_ovo"
+    stem = "roc_auc_ovo"
 
     def _mean(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None) -> MeanOfAreas:
         members = [truth.values == code for code in range(truth.n_classes)]
@@ -341,19 +331,6 @@ class RocAucOneVsOne(RocAucOfClasses):
         parts = [area(predictions[:, :, one], members[one], members[other], folds) for one, other in pairs]
         weighted = self.average == "weighted"
         return MeanOfAreas(parts, [members[a] | members[b] for a, b in pairs] if weighted else None)
-
-
-@dataclass(frozen=True, eq=False)
-class MeanPrecision:
-    """Average precision of every column; a ``Statistic``."""
-
-    sums: Sums
-
-    def all(self, counts: Weightings) -> Floats:
-        return _zero_without_positives(self.sums.all(counts), total_weight(counts)[:, None])
-
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        return _zero_without_positives(self.sums.selected(counts, columns), total_weight(counts))
 
 
 def _zero_without_positives(values: Floats, weight: Floats) -> Floats:
@@ -385,6 +362,7 @@ class AveragePrecision(Metric):
     pos_label: Any = None
     responses: tuple[Response, ...] = (Response.DECISION, Response.PROBABILITIES)
     is_of_other_class: bool = field(default=False, repr=False, compare=False)
+    stem = "average_precision"
     title = "Average precision"
     definition = "The area under the curve of precision over recall."
     function_name = "average_precision_score"
@@ -396,7 +374,7 @@ class AveragePrecision(Metric):
 
     @property
     def name(self) -> str:
-        return name_with("average_precision", self, *(["pos_label"] if self.is_of_other_class else []))
+        return name_with(self.stem, self, "pos_label") if self.is_of_other_class else self.stem
 
     def for_truth(self, truth: Truth) -> AveragePrecision:
         code = positive_of(self, truth)
@@ -416,8 +394,8 @@ class AveragePrecision(Metric):
         return _precision(scores if code == truth.positive else -scores, truth.values == code)
 
 
-def _precision(scores: Floats, positive: NDArray[np.bool_]) -> MeanPrecision:
-    return MeanPrecision(PrecisionSums(scores, positive))
+def _precision(scores: Floats, positive: NDArray[np.bool_]) -> Derived:
+    return Derived(PrecisionSums(scores, positive), _zero_without_positives)
 
 
 class Share(StrEnum):
@@ -503,8 +481,7 @@ class SensitivityAtSpecificity(Metric):
     greater_is_better = True
     tasks = frozenset({TaskKind.BINARY})
     range = (0.0, 1.0)
-    needs = Needs.EVERY_CLASS
-    undefined_without = Needs.EVERY_CLASS
+    needs = undefined_without = Needs.EVERY_CLASS
 
     def __post_init__(self) -> None:
         if not (is_number(self.specificity) and 0 <= self.specificity <= 1):
@@ -513,9 +490,7 @@ class SensitivityAtSpecificity(Metric):
                 argument="specificity",
             )
 
-    @property
-    def name(self) -> str:
-        return name_with("sensitivity_at_specificity", self, "specificity")
+    stem = "sensitivity_at_specificity"
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Sums:
         scores = np.asarray(predictions, dtype=np.float64)
@@ -552,8 +527,7 @@ class PartialRocAuc(PairBased):
     )
     greater_is_better = True
     tasks = frozenset({TaskKind.BINARY})
-    needs = Needs.EVERY_CLASS
-    undefined_without = Needs.EVERY_CLASS
+    needs = undefined_without = Needs.EVERY_CLASS
 
     def __post_init__(self) -> None:
         if not (is_number(self.max_fpr) and 0 < self.max_fpr <= 1):
@@ -562,32 +536,32 @@ class PartialRocAuc(PairBased):
                 argument="max_fpr",
             )
 
-    @property
-    def name(self) -> str:
-        return name_with("partial_roc_auc", self, "max_fpr")
+    stem = "partial_roc_auc"
 
     @property
     def range(self) -> tuple[float, float]:
-        return (_standardized(0.0, self.max_fpr), 1.0)
+        return (float(_standardized(self.max_fpr, 0.0)), 1.0)
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Sums:
-        scores = np.asarray(predictions, dtype=np.float64)
-        return _Standardized(AreaWithin(scores, truth.values == truth.positive, self.max_fpr), self.max_fpr)
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Derived:
+        return self._area(np.asarray(predictions, dtype=np.float64), truth.values == truth.positive)
 
     @property
     def share_of_pairs(self) -> PairBased:
         return RocAuc(self.responses)
 
-    def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> _OfFolds:
+    def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None) -> _OfFolds:
         """The area of each fold, weighted by its pairs."""
+        assert folds is not None, "all pairs have a statistic of their own"
         scores, positive = np.asarray(predictions, dtype=np.float64), truth.values == truth.positive
         pairs = PairsWithin.of(positive, ~positive, folds)
         parts = []
         for fold in np.unique(folds[pairs.positive]):
             rows = np.flatnonzero(folds == fold)
-            area = AreaWithin(scores[rows], positive[rows], self.max_fpr)
-            parts.append((rows, _Standardized(area, self.max_fpr)))
+            parts.append((rows, self._area(scores[rows], positive[rows])))
         return _OfFolds(pairs, tuple(parts), scores.shape[1])
+
+    def _area(self, scores: Floats, positive: NDArray[np.bool_]) -> Derived:
+        return Derived(AreaWithin(scores, positive, self.max_fpr), partial(_standardized, self.max_fpr))
 
 
 @dataclass(frozen=True, eq=False)
@@ -621,23 +595,7 @@ class _OfFolds:
         return mean
 
 
-@dataclass(frozen=True, eq=False)
-class _Standardized:
-    """Partial areas, standardised; a ``Statistic``."""
-
-    area: Sums
-    max_fpr: float
-
-    def all(self, counts: Weightings) -> Floats:
-        values: Floats = _standardized(self.area.all(counts), self.max_fpr)
-        return np.minimum(values, 1.0)  # real weights round
-
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        values: Floats = _standardized(self.area.selected(counts, columns), self.max_fpr)
-        return np.minimum(values, 1.0)
-
-
-def _standardized(area: Any, max_fpr: float) -> Any:
+def _standardized(max_fpr: float, area: Any, weight: Any = None) -> Any:
     """A partial area, or an array of them, as .5 where it is that of chance and 1 where it is all there is."""
     of_chance = 0.5 * max_fpr**2
-    return 0.5 * (1.0 + (area - of_chance) / (max_fpr - of_chance))
+    return np.minimum(0.5 * (1.0 + (area - of_chance) / (max_fpr - of_chance)), 1.0)  # real weights round

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,26 @@ from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import Medians, RankCorrelations, total_weight
 from heldout.kernels.reference import weighted_sum
-from heldout.metrics.base import Metric, Needs, Response, Sums, hold_two_values, is_number, name_with
+from heldout.metrics.base import (
+    Derived,
+    Metric,
+    Needs,
+    Rescaled,
+    Response,
+    Sums,
+    hold_two_values,
+    is_number,
+)
 from heldout.metrics.row_losses import Finish, OfRowLosses, loss_sums
 
-_VALUES: tuple[Response, ...] = (Response.VALUES,)
-_REGRESSION: frozenset[TaskKind] = frozenset({TaskKind.REGRESSION})
-_LOSS: tuple[float, float] = (0.0, np.inf)
+
+class OfNumbers(Metric):
+    """A metric of predicted numbers: a loss from 0 up, if its class says nothing else."""
+
+    greater_is_better = False
+    responses = (Response.VALUES,)
+    tasks = frozenset({TaskKind.REGRESSION})
+    range: tuple[float, float] = (0.0, np.inf)
 
 
 def _errors(truth: Truth, predictions: NDArray[Any]) -> Floats:
@@ -27,14 +42,19 @@ def _errors(truth: Truth, predictions: NDArray[Any]) -> Floats:
     return errors
 
 
-def _squared_errors(truth: Truth, predictions: NDArray[Any]) -> Floats:
-    with np.errstate(over="ignore"):  # a model that diverged; its loss is infinite
-        squares: Floats = _errors(truth, predictions) ** 2
-    return squares
+class OfSquares(OfNumbers, OfRowLosses):
+    """A metric of squared errors."""
+
+    squares_errors = True
+
+    def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
+        with np.errstate(over="ignore"):  # a model that diverged; its loss is infinite
+            squares: Floats = _errors(truth, predictions) ** 2
+        return squares
 
 
 @dataclass(frozen=True)
-class MeanSquaredError(OfRowLosses):
+class MeanSquaredError(OfSquares):
     """Mean of squared errors.
 
     Examples
@@ -49,18 +69,10 @@ class MeanSquaredError(OfRowLosses):
     name = "mean_squared_error"
     title = "Mean squared error"
     definition = "The mean squared distance of predictions from the truth."
-    greater_is_better = False
-    responses = _VALUES
-    tasks = _REGRESSION
-    squares_errors = True
-    range = _LOSS
-
-    def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
-        return _squared_errors(truth, predictions)
 
 
 @dataclass(frozen=True)
-class RootMeanSquaredError(OfRowLosses):
+class RootMeanSquaredError(OfSquares):
     """Square root of the mean of squared errors, in the target's units.
 
     Examples
@@ -74,20 +86,12 @@ class RootMeanSquaredError(OfRowLosses):
     name = "root_mean_squared_error"
     title = "Root mean squared error"
     definition = "The root of the mean squared distance of predictions from the truth, in the target's own units."
-    greater_is_better = False
-    responses = _VALUES
-    tasks = _REGRESSION
-    squares_errors = True
-    range = _LOSS
     row_wise = False  # the root of a mean is no mean
     finish = Finish.ROOT
 
-    def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
-        return _squared_errors(truth, predictions)
-
 
 @dataclass(frozen=True)
-class MeanAbsoluteError(OfRowLosses):
+class MeanAbsoluteError(OfNumbers, OfRowLosses):
     """Mean of absolute errors, in the target's units.
 
     Examples
@@ -101,17 +105,13 @@ class MeanAbsoluteError(OfRowLosses):
     name = "mean_absolute_error"
     title = "Mean absolute error"
     definition = "The mean distance of predictions from the truth, in the target's own units."
-    greater_is_better = False
-    responses = _VALUES
-    tasks = _REGRESSION
-    range = _LOSS
 
     def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
         return np.abs(_errors(truth, predictions))
 
 
 @dataclass(frozen=True)
-class PinballLoss(OfRowLosses):
+class PinballLoss(OfNumbers, OfRowLosses):
     """Mean pinball loss of predicted quantiles: ``alpha`` times an error below, ``1 - alpha`` times one above.
 
     Least for the ``alpha`` quantile; of .5 it is half the mean absolute error. The same number as scikit-learn's
@@ -136,10 +136,6 @@ class PinballLoss(OfRowLosses):
     definition = (
         "The mean distance of predicted quantiles from the truth, errors above and below weighing differently."
     )
-    greater_is_better = False
-    responses = _VALUES
-    tasks = _REGRESSION
-    range = _LOSS
 
     def __post_init__(self) -> None:
         if not (is_number(self.alpha) and 0 <= self.alpha <= 1):
@@ -147,9 +143,7 @@ class PinballLoss(OfRowLosses):
                 f"alpha must be a number from 0 to 1, got {self.alpha!r}; .5 is the median.", argument="alpha"
             )
 
-    @property
-    def name(self) -> str:
-        return name_with("mean_pinball_loss", self, "alpha")
+    stem = "mean_pinball_loss"
 
     def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
         above = _errors(truth, predictions)
@@ -157,7 +151,7 @@ class PinballLoss(OfRowLosses):
 
 
 @dataclass(frozen=True)
-class MedianAbsoluteError(Metric):
+class MedianAbsoluteError(OfNumbers):
     """Median of absolute errors: of the rows repeated by their counts, the mean of the middle two if even.
 
     Versions of scikit-learn differ in their weighted median; this is ``np.median`` of the repeated rows in
@@ -174,36 +168,19 @@ class MedianAbsoluteError(Metric):
     name = "median_absolute_error"
     title = "Median absolute error"
     definition = "Half of the rows are predicted closer than this, in the target's own units."
-    greater_is_better = False
-    responses = _VALUES
-    tasks = _REGRESSION
-    range = _LOSS
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Sums:
         errors = np.abs(_errors(truth, predictions))
         largest = errors.max(initial=0.0, where=np.isfinite(errors))
         # The mean of two middle errors must not pass float64 on its way.
-        return Medians(errors) if largest < _HALF else _Doubled(Medians(errors / 2))
+        return Medians(errors) if largest < _HALF else Rescaled(Medians(errors / 2), 2.0)
 
 
 _HALF = np.finfo(np.float64).max / 2
 
 
-@dataclass(frozen=True, eq=False)
-class _Doubled:
-    """Twice a statistic."""
-
-    half: Sums
-
-    def all(self, counts: Weightings) -> Floats:
-        return 2 * self.half.all(counts)
-
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        return 2 * self.half.selected(counts, columns)
-
-
 @dataclass(frozen=True)
-class R2(Metric):
+class R2(OfNumbers):
     """Coefficient of determination, ``1 - SSE / SST``: 1 is perfect, the mean of the rows scores 0.
 
     Not the squared correlation, for which predictions of the wrong sign are as good as the right ones.
@@ -224,14 +201,13 @@ class R2(Metric):
     definition = "The share of the target's variance that is explained: 0 is what predicting the mean gives."
     function_name = "r2_score"
     greater_is_better = True
-    responses = _VALUES
-    tasks = _REGRESSION
     squares_errors = True
     range = (-np.inf, 1.0)
     needs = Needs.TWO_VALUES
     undefined_without = Needs.TWO_ROWS
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Determination:
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Derived:
+        """Without the fused path: R² near 1 ties where sums of squares still differ, and ties go by value."""
         # Near 1 before squaring, so that a target of 1e200 or 1e-200 has a spread; and centred, so that one
         # far from zero keeps its digits.
         near_one, first = _near_one(truth.values)
@@ -239,7 +215,7 @@ class R2(Metric):
         with np.errstate(over="ignore"):
             errors = np.ldexp(_errors(truth, predictions), -(first + second))
             sums, exponent = loss_sums(errors**2)
-        return Determination(sums, exponent, target)
+        return Derived(sums, partial(_one_minus, exponent), partial(_spread, target))
 
 
 def _near_one(numbers: Floats) -> tuple[Floats, int]:
@@ -252,48 +228,33 @@ _ROUNDED = 1e-16
 """Of the largest square: a mean square that rounding alone cannot reach, not even over many millions of rows."""
 
 
-@dataclass(frozen=True, eq=False)
-class Determination:
-    """R² of every column; a ``Statistic``.
+def _spread(target: Floats, counts: Weightings) -> Floats:
+    """(L,): SST, the weighted sum of squared deviations from the weighted mean; NaN without rows."""
+    weights, total = np.ascontiguousarray(counts, dtype=np.float64), total_weight(counts)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = weighted_sum(weights, target) / total
+        spread = weighted_sum(weights, (target - mean[:, None]) ** 2)
+    # A constant has no spread, although its mean is rounded; no rows are no constant.
+    least = _ROUNDED * total * np.abs(target).max(initial=0.0) ** 2
+    little = np.flatnonzero(~(spread > least))
+    if little.size:
+        few = counts[little]
+        rows = np.where((few > 0).any(axis=1), 0.0, np.nan)
+        varied = hold_two_values(target, few, np.arange(len(target)))
+        spread[little] = np.where(varied, spread[little], rows)
+    return spread
 
-    Without the fused path: R² near 1 ties where sums of squares still differ, and ties go by value.
-    """
 
-    sums: Sums  # of squared errors times 2**-exponent
-    exponent: int
-    target: Floats  # (n,): centred
-
-    def all(self, counts: Weightings) -> Floats:
-        return self._one_minus(self.sums.all(counts), self.spread(counts)[:, None])
-
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        return self._one_minus(self.sums.selected(counts, columns), self.spread(counts))
-
-    def spread(self, counts: Weightings) -> Floats:
-        """(L,): SST, the weighted sum of squared deviations from the weighted mean; NaN without rows."""
-        weights, total = np.ascontiguousarray(counts, dtype=np.float64), total_weight(counts)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            mean = weighted_sum(weights, self.target) / total
-            spread = weighted_sum(weights, (self.target - mean[:, None]) ** 2)
-        # A constant has no spread, although its mean is rounded; no rows are no constant.
-        least = _ROUNDED * total * np.abs(self.target).max(initial=0.0) ** 2
-        little = np.flatnonzero(~(spread > least))
-        if little.size:
-            few = counts[little]
-            rows = np.where((few > 0).any(axis=1), 0.0, np.nan)
-            varied = hold_two_values(self.target, few, np.arange(len(self.target)))
-            spread[little] = np.where(varied, spread[little], rows)
-        return spread
-
-    def _one_minus(self, errors: Floats, spread: Floats) -> Floats:
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            value: Floats = 1.0 - np.ldexp(errors / spread, self.exponent)
-        constant = spread == 0
-        return np.where(constant, np.where(errors == 0, 1.0, 0.0), value) if constant.any() else value
+def _one_minus(exponent: int, errors: Floats, spread: Floats) -> Floats:
+    """R² of sums of squared errors times 2**-exponent."""
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        value: Floats = 1.0 - np.ldexp(errors / spread, exponent)
+    constant = spread == 0
+    return np.where(constant, np.where(errors == 0, 1.0, 0.0), value) if constant.any() else value
 
 
 @dataclass(frozen=True)
-class Spearman(Metric):
+class Spearman(OfNumbers):
     """Pearson's correlation of the ranks of truth and prediction, tied rows sharing the mean of theirs.
 
     The same number as ``scipy.stats.spearmanr``, on rows repeated by their counts; with importance weights, of
@@ -313,11 +274,8 @@ class Spearman(Metric):
     title = "Spearman correlation"
     definition = "The correlation of the ranks of predictions and truth: 0 is none."
     greater_is_better = True
-    responses = (Response.VALUES,)
-    tasks = frozenset({TaskKind.REGRESSION})
     range = (-1.0, 1.0)
-    needs = Needs.TWO_VALUES
-    undefined_without = Needs.TWO_VALUES
+    needs = undefined_without = Needs.TWO_VALUES
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Sums:
         return RankCorrelations(np.asarray(predictions, dtype=np.float64), truth.values)

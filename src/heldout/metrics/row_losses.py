@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 from math import isqrt
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,16 +33,13 @@ class Finish(StrEnum):
     COMPLEMENT = "one minus the mean"
 
 
-@runtime_checkable
-class OfRowLosses(Metric, Protocol):
+class OfRowLosses(Metric):
     """A metric that is the mean of one loss per row, or a rising or falling function of that mean.
 
     Code that sums losses itself, such as a drop rule, reads them here.
     """
 
-    @property
-    def row_wise(self) -> bool:
-        return True
+    row_wise = True
 
     @property
     def finish(self) -> Finish:
@@ -51,6 +48,7 @@ class OfRowLosses(Metric, Protocol):
 
     def losses(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[Any]:
         """(n, C): one loss per row and column, as numbers or, where it is 0 or 1, as booleans."""
+        raise NotImplementedError(f"{type(self).__name__} has no method 'losses'")
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
         losses = self.losses(truth, predictions)

@@ -11,9 +11,9 @@ weights do not change them, so that a Brier score is a mean of one loss per row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,74 +22,54 @@ from heldout._text import counted
 from heldout._types import Floats, Weightings
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
-from heldout.kernels.dispatch import ConcordanceSums, best_out_of_bag
+from heldout.kernels.dispatch import ConcordanceSums
 from heldout.metrics.base import (
     ByKind,
-    Fused,
     Metric,
     Needs,
     OfKind,
     PairBased,
     PairStatistic,
+    RescaledFused,
     Response,
-    Selected,
-    Sums,
+    Statistic,
     is_number,
-    name_with,
+    times_of,
 )
-from heldout.metrics.ranking import Area, RocAuc, area
+from heldout.metrics.ranking import ExactPairShare, PairShare, RocAuc, area
 from heldout.metrics.row_losses import MeanLoss, mean_loss
 
-_RISK: tuple[Response, ...] = (Response.RISK,)
 _SURVIVAL: frozenset[TaskKind] = frozenset({TaskKind.SURVIVAL})
 
 
-@dataclass(frozen=True, eq=False)
-class PairShare:
-    """The share of the weight of pairs that is concordant, of every column; a ``Statistic``."""
+class OfRisks(PairBased):
+    """A metric of pairs that reads risks."""
 
-    sums: Sums  # twice the concordant weight, ties once
-    pairs: Sums  # of one column of equal risks, so that all pairs are tied: the weight of all pairs
-
-    def all(self, counts: Weightings) -> Floats:
-        return _share(self.sums.all(counts), self.pairs.all(counts))
-
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        return _share(self.sums.selected(counts, columns), self.pairs.all(counts)[:, 0])
-
-    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
-        """(L,): whether there is a pair."""
-        return np.asarray(self.pairs.all(counts)[:, 0] > 0)
-
-
-@dataclass(frozen=True, eq=False)
-class ExactPairShare(PairShare):
-    """A share of whole numbers, so that the greatest sum is the greatest share; with the fused path."""
-
-    def best_out_of_bag(self, counts: NDArray[np.uint8]) -> Selected:
-        columns, sums = best_out_of_bag(self.sums, counts, greatest=True)
-        left_out = (counts == 0).view(np.uint8)
-        return Selected(columns, _share(sums, self.pairs.all(left_out)[:, 0]))
-
-
-def _share(doubled: NDArray[Any], pairs: NDArray[Any]) -> Floats:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share: Floats = doubled / (2.0 * pairs)
-    return np.minimum(share, 1.0)  # rounding may carry sums of real weights beyond 1
+    greater_is_better = True
+    responses = (Response.RISK,)
+    tasks = _SURVIVAL
+    range = (0.0, 1.0)
+    needs = undefined_without = Needs.PAIR
 
 
 def _pair_share(
-    truth: Truth, risks: NDArray[Any], factors: Floats | None = None, folds: NDArray[np.intp] | None = None
-) -> tuple[Sums, Sums]:
-    event, time = truth.values["event"], truth.values["time"]
-    numbers = np.asarray(risks, dtype=np.float64)
-    alike = np.zeros((len(numbers), 1))
-    rest = event, time, factors, folds
-    return ConcordanceSums(numbers, *rest), ConcordanceSums(alike, *rest)
+    share: type[PairShare],
+    truth: Truth,
+    risks: NDArray[Any],
+    folds: NDArray[np.intp] | None,
+    factors: Floats | None = None,
+) -> PairShare:
+    numbers, rest = (
+        np.asarray(risks, dtype=np.float64),
+        (truth.values["event"], truth.values["time"], factors, folds),
+    )
+    # Of one column of equal risks all pairs are tied: the weight of all pairs.
+    alike = ConcordanceSums(np.zeros((len(numbers), 1)), *rest)
+    return share(ConcordanceSums(numbers, *rest), lambda counts: 2.0 * alike.all(counts)[:, 0])
 
 
 @dataclass(frozen=True)
-class ConcordanceIndex(PairBased):
+class ConcordanceIndex(OfRisks):
     """Harrell's concordance index: the share of comparable pairs that the risks order right; ties count half.
 
     Two rows are comparable if the earlier time is an event. At equal times an event and a censored row are
@@ -116,18 +96,11 @@ class ConcordanceIndex(PairBased):
     title = "Concordance index"
     definition = "The chance that, of two comparable rows, the greater risk had the earlier event: 0.5 is guessing."
     function_name = "concordance_index_censored"
-    greater_is_better = True
-    responses = _RISK
-    tasks = _SURVIVAL
-    range = (0.0, 1.0)
-    needs = Needs.PAIR
-    undefined_without = Needs.PAIR
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> ExactPairShare:
-        return ExactPairShare(*_pair_share(truth, predictions))
-
-    def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> ExactPairShare:
-        return ExactPairShare(*_pair_share(truth, predictions, folds=folds))
+    def statistic_within(
+        self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None
+    ) -> PairShare:
+        return _pair_share(ExactPairShare, truth, predictions, folds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +170,7 @@ def inverse(probabilities: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class ConcordanceUno(PairBased):
+class ConcordanceUno(OfRisks):
     """Uno's concordance index: Harrell's with each pair weighted for censoring.
 
     The pairs of an event at time T weigh 1 / G(T)², G being the probability of not being censored until T; then the
@@ -231,16 +204,8 @@ class ConcordanceUno(PairBased):
     definition = (
         "The share of pairs in which the row with the earlier event had the greater risk, weighted for censoring."
     )
-    greater_is_better = True
-    responses = _RISK
-    tasks = _SURVIVAL
-    range = (0.0, 1.0)
-    needs = Needs.PAIR
-    undefined_without = Needs.PAIR
 
-    @property
-    def name(self) -> str:
-        return name_with("concordance_index_ipcw", self, "tau")
+    stem = "concordance_index_ipcw"
 
     def __post_init__(self) -> None:
         if self.tau is not None and not (is_number(self.tau) and self.tau > 0):
@@ -280,13 +245,10 @@ class ConcordanceUno(PairBased):
         values["event"] &= values["time"] < self.tau
         return replace(truth, values=values)
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> PairShare:
-        bound = self if self.censoring is not None else self.for_truth(truth)
-        return PairShare(*_pair_share(truth, predictions, bound._factors(truth)))
-
-    def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> PairShare:
-        bound = self if self.censoring is not None else self.for_truth(truth)
-        return PairShare(*_pair_share(truth, predictions, bound._factors(truth), folds))
+    def statistic_within(
+        self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None
+    ) -> PairShare:
+        return _pair_share(PairShare, truth, predictions, folds, self.for_truth(truth)._factors(truth))
 
     def _factors(self, truth: Truth) -> Floats:
         assert self.censoring is not None
@@ -324,48 +286,64 @@ class SomersD(ByKind, PairBased):
     range = (-1.0, 1.0)
 
     def of_kinds(self) -> Mapping[TaskKind, OfKind]:
+        scores = (Response.DECISION, Response.PROBABILITIES)
         return {
-            TaskKind.BINARY: OfKind(
-                (Response.DECISION, Response.PROBABILITIES), Needs.EVERY_CLASS, _bound_to(RocAuc())
-            ),
-            TaskKind.SURVIVAL: OfKind((Response.RISK,), Needs.PAIR, _bound_to(ConcordanceIndex())),
+            TaskKind.BINARY: OfKind(scores, Needs.EVERY_CLASS, self.statistic),
+            TaskKind.SURVIVAL: OfKind((Response.RISK,), Needs.PAIR, self.statistic),
         }
 
-    def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> RightMinusWrong:
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+        return self.statistic_within(truth, predictions, None)
+
+    def statistic_within(
+        self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None
+    ) -> PairStatistic:
         share = ConcordanceIndex() if truth.kind is TaskKind.SURVIVAL else RocAuc()
-        return RightMinusWrong(share.statistic_within(truth, predictions, folds))
+        return RescaledFused(share.statistic_within(truth, predictions, folds), 2.0, -1.0)
 
 
-def _bound_to(share: RocAuc | ConcordanceIndex) -> Callable[[Truth, NDArray[Any]], RightMinusWrong]:
-    return lambda truth, predictions: RightMinusWrong(share.statistic(truth, predictions))
+class OfCurves(Metric):
+    """The template of Brier scores of survival probabilities at ``times``; a dataclass with ``censoring``."""
 
+    censoring: Censoring | None
+    span: ClassVar[str]  # the parameter that says when
+    sources = ("graf1999",)
+    greater_is_better = False
+    responses = (Response.SURVIVAL,)
+    tasks = _SURVIVAL
+    range = (0.0, np.inf)
+    row_wise = True
 
-class SharesOfPairs(PairStatistic, Fused, Protocol):
-    """A statistic of shares with the fused path."""
+    def for_truth(self, truth: Truth) -> Self:
+        """The metric with the distribution of censoring of these rows, if it has none yet.
 
+        Raises
+        ------
+        InputError
+            When there are no times, or they are beyond those of the target.
+        """
+        if not self.times:
+            raise InputError(f"{self.name} needs {self._wanted}.", argument="metric")
+        if truth.kind is not TaskKind.SURVIVAL or self.censoring is not None:
+            return self
+        check_within(self.span, times_of(self), truth)
+        changed: Self = replace(self, censoring=Censoring.of(truth))  # type: ignore[type-var]
+        return changed
 
-@dataclass(frozen=True, eq=False)
-class RightMinusWrong:
-    """2·share - 1 of the share of pairs that is ordered right; a ``Statistic`` with the fused path."""
+    @property
+    def _wanted(self) -> str:
+        raise NotImplementedError
 
-    shares: SharesOfPairs
-
-    def all(self, counts: Weightings) -> Floats:
-        return 2.0 * self.shares.all(counts) - 1.0
-
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        return 2.0 * self.shares.selected(counts, columns) - 1.0
-
-    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
-        return self.shares.defined(counts)
-
-    def best_out_of_bag(self, counts: NDArray[np.uint8]) -> Selected:
-        columns, shares = self.shares.best_out_of_bag(counts)
-        return Selected(columns, 2.0 * shares - 1.0)
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
+        bound = self.for_truth(truth)
+        assert bound.censoring is not None
+        times = times_of(bound)
+        check_has_times(self.name, predictions, len(times))
+        return mean_loss(squared_errors(truth, predictions, times, bound.censoring, _trapezoid(times)))
 
 
 @dataclass(frozen=True)
-class IntegratedBrier(Metric):
+class IntegratedBrier(OfCurves):
     """Integrated Brier score of survival probabilities: their mean squared error over a span of times.
 
     The trapezoid rule averages the Brier scores over ``times``. 0 is perfect.
@@ -392,16 +370,11 @@ class IntegratedBrier(Metric):
     times: tuple[float, ...] | None = None
     censoring: Censoring | None = field(default=None, repr=False, compare=False)
     name = "integrated_brier_score"
-    sources = ("graf1999",)
+    span = "times"
     title = "Integrated Brier score"
     definition = (
         "The mean squared distance of predicted survival from what happened, over time, weighted for censoring."
     )
-    greater_is_better = False
-    responses = (Response.SURVIVAL,)
-    tasks = _SURVIVAL
-    range = (0.0, np.inf)
-    row_wise = True
 
     def __post_init__(self) -> None:
         if self.times is None:
@@ -415,34 +388,16 @@ class IntegratedBrier(Metric):
             raise InputError(wanted)
         object.__setattr__(self, "times", tuple(times.tolist()))  # so that it compares and hashes
 
-    def for_truth(self, truth: Truth) -> IntegratedBrier:
-        """The metric with the distribution of censoring of these rows, if it has none yet.
-
-        Raises
-        ------
-        InputError
-            When there are no times, or they are beyond those of the target.
-        """
-        if self.times is None:
-            raise InputError(
-                f"{self.name} needs the times of the survival probabilities, one for each place on the last "
-                f"axis of the predictions; give them as '{self.name}(times=[1, 2, 5])'.",
-                argument="metric",
-            )
-        if truth.kind is not TaskKind.SURVIVAL or self.censoring is not None:
-            return self
-        check_within("times", self.times, truth)
-        return replace(self, censoring=Censoring.of(truth))
-
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
-        bound = self.for_truth(truth)
-        assert bound.times is not None and bound.censoring is not None
-        check_has_times(self.name, predictions, len(bound.times))
-        return mean_loss(squared_errors(truth, predictions, bound.times, bound.censoring, _trapezoid(bound.times)))
+    @property
+    def _wanted(self) -> str:
+        return (
+            "the times of the survival probabilities, one for each place on the last axis of the predictions; give "
+            f"them as '{self.name}(times=[1, 2, 5])'"
+        )
 
 
 @dataclass(frozen=True)
-class BrierAt(Metric):
+class BrierAt(OfCurves):
     """Brier score of survival probabilities at one time: their mean squared error there. 0 is perfect.
 
     Attributes
@@ -467,49 +422,25 @@ class BrierAt(Metric):
 
     time: float | None = None
     censoring: Censoring | None = field(default=None, repr=False, compare=False)
-    sources = ("graf1999",)
+    span = "time"
     title = "Brier score at a time"
     definition = (
         "The mean squared distance of predicted survival from what happened until the time, weighted for censoring."
     )
-    greater_is_better = False
-    responses = (Response.SURVIVAL,)
-    tasks = _SURVIVAL
-    range = (0.0, np.inf)
-    row_wise = True
 
     def __post_init__(self) -> None:
         check_time(self.time)
 
-    @property
-    def name(self) -> str:
-        return name_with("brier_score_at", self, "time")
+    stem = "brier_score_at"
 
     @property
     def times(self) -> tuple[float, ...]:
         """Of the survival probabilities that it reads."""
         return () if self.time is None else (float(self.time),)
 
-    def for_truth(self, truth: Truth) -> BrierAt:
-        """The metric with the distribution of censoring of these rows, if it has none yet.
-
-        Raises
-        ------
-        InputError
-            When there is no time, or it is beyond those of the target.
-        """
-        if self.time is None:
-            raise no_time(self.name, "BrierAt")
-        if truth.kind is not TaskKind.SURVIVAL or self.censoring is not None:
-            return self
-        check_within("time", self.times, truth)
-        return replace(self, censoring=Censoring.of(truth))
-
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
-        bound = self.for_truth(truth)
-        assert bound.censoring is not None
-        check_has_times(self.name, predictions, 1)
-        return mean_loss(squared_errors(truth, predictions, bound.times, bound.censoring, np.ones(1)))
+    @property
+    def _wanted(self) -> str:
+        return time_wanted(self.name)
 
 
 def squared_errors(
@@ -529,11 +460,8 @@ def check_time(time: Any) -> None:
         raise InputError(f"time must be a finite number of at least 0, got {time!r}.", argument="time")
 
 
-def no_time(name: str, of_class: str) -> InputError:
-    return InputError(
-        f"{name} needs the time at which it is measured; give it as '{name}(time=5)'.",
-        argument="metric",
-    )
+def time_wanted(name: str) -> str:
+    return f"the time at which it is measured; give it as '{name}(time=5)'"
 
 
 def check_within(parameter: str, times: tuple[float, ...], truth: Truth) -> None:
@@ -558,7 +486,9 @@ def check_has_times(name: str, predictions: NDArray[Any], n_times: int) -> None:
 
 
 def _trapezoid(times: tuple[float, ...]) -> Floats:
-    """Weights of the trapezoid rule for the mean over ``times``."""
+    """Weights of the trapezoid rule for the mean over ``times``; 1 for a single one."""
+    if len(times) == 1:
+        return np.ones(1)
     steps = np.diff(times)
     weights: Floats = (np.r_[steps, 0.0] + np.r_[0.0, steps]) / (2.0 * (times[-1] - times[0]))
     return weights
@@ -568,7 +498,7 @@ def _trapezoid(times: tuple[float, ...]) -> Floats:
 class WeighedArea:
     """The area under the ROC curve of weighted rows; ``standing_for`` (n,) is how many rows each one represents."""
 
-    area: Area
+    area: PairShare
     standing_for: Floats
 
     def all(self, counts: Weightings) -> Floats:
@@ -582,7 +512,7 @@ class WeighedArea:
 
 
 @dataclass(frozen=True)
-class RocAucAt(PairBased):
+class RocAucAt(OfRisks):
     """Area under the ROC curve at one time: the chance that a row with an event by then has a greater risk than a
     row that was observed after it; ties count half.
 
@@ -617,19 +547,11 @@ class RocAucAt(PairBased):
         "The chance that a row with an event until the time had a greater risk than one without an event "
         "until then."
     )
-    greater_is_better = True
-    responses = (Response.RISK,)
-    tasks = frozenset({TaskKind.SURVIVAL})
-    range = (0.0, 1.0)
-    needs = Needs.PAIR
-    undefined_without = Needs.PAIR
 
     def __post_init__(self) -> None:
         check_time(self.time)
 
-    @property
-    def name(self) -> str:
-        return name_with("roc_auc_at", self, "time")
+    stem = "roc_auc_at"
 
     def for_truth(self, truth: Truth) -> RocAucAt:
         """The metric with the distribution of censoring of these rows, if it has none yet.
@@ -640,7 +562,7 @@ class RocAucAt(PairBased):
             When there is no time, it is beyond those of the target, or no event came before it.
         """
         if self.time is None:
-            raise no_time(self.name, "RocAucAt")
+            raise InputError(f"{self.name} needs {time_wanted(self.name)}.", argument="metric")
         if truth.kind is not TaskKind.SURVIVAL or self.censoring is not None:
             return self
         check_within("time", (self.time,), truth)
@@ -664,13 +586,9 @@ class RocAucAt(PairBased):
         values["event"], values["time"] = gone, np.where(gone, 1.0, np.where(there, 2.0, 0.0))
         return replace(truth, values=values)
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> WeighedArea:
-        return self._area(truth, predictions, None)
-
-    def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> WeighedArea:
-        return self._area(truth, predictions, folds)
-
-    def _area(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None) -> WeighedArea:
+    def statistic_within(
+        self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None
+    ) -> WeighedArea:
         bound = self.for_truth(truth)
         assert bound.time is not None
         outcome, weight = observed_by(truth, bound.time, bound.censoring)

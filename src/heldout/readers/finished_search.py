@@ -22,7 +22,7 @@ from heldout.data.task import labels_text, shortened, truth_of
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.folds.plans import FoldPlan
-from heldout.metrics.base import Metric, fitted
+from heldout.metrics.base import Metric
 from heldout.metrics.custom import OpaqueMetric
 from heldout.metrics.from_scorer import members_of, metric_from_scorer, title_of
 from heldout.result import Evaluation
@@ -227,7 +227,7 @@ def _opened(search: Any) -> dict[str, Metric]:
     classes = getattr(search, "classes_", ())
     if np.shape(classes) == (2,):  # the name of a metric says its class where that is not the positive one
         truth = truth_of(classes)
-        opened |= {name: fitted(metric, truth) for name, metric in opened.items() if metric.pos_label is not None}
+        opened |= {name: metric.for_truth(truth) for name, metric in opened.items() if metric.pos_label is not None}
     return opened
 
 

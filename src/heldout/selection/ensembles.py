@@ -21,7 +21,7 @@ from heldout.data.checks import check_count
 from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.metrics.aggregate import AggregateScore
-from heldout.metrics.base import Metric, Signed, SignedStatistic, Statistic, oriented
+from heldout.metrics.base import Metric, Rescaled, Signed, Statistic, oriented
 from heldout.metrics.row_losses import MeanLoss, OfRowLosses
 from heldout.selection.base import (
     NONE_CHOSEN,
@@ -129,7 +129,7 @@ class _Resample:
 def _quick(metric: Metric, truth: Truth, predictions: NDArray[Any]) -> Statistic:
     """A statistic that is used only once: plain sums of losses need less preparing than exact ones."""
     if isinstance(metric, Signed):
-        return SignedStatistic(_quick(metric.metric, truth, predictions), metric.sign)
+        return Rescaled(_quick(metric.metric, truth, predictions), metric.sign)
     if isinstance(metric, OfRowLosses):
         losses = np.asarray(metric.losses(truth, predictions), dtype=np.float64)
         if np.isfinite(losses).all():

@@ -20,7 +20,7 @@ from heldout.estimates.methods.two_part.areas import placements
 from heldout.estimates.spread import Spread, estimate_around
 from heldout.estimates.types import Estimate
 from heldout.metrics.aggregate import Segment
-from heldout.metrics.base import Metric, fitted, unsigned
+from heldout.metrics.base import Metric, unsigned
 from heldout.metrics.ranking import Reading, Share, reading_of
 from heldout.metrics.row_losses import Finish, OfRowLosses
 
@@ -190,7 +190,7 @@ NO_EFFECT = 1e-12
 
 def _plain(metric: Metric, truth: Truth) -> Metric:
     """The metric on this target, without the sign of a scorer, which changes no standard error."""
-    return fitted(unsigned(metric), truth)
+    return unsigned(metric).for_truth(truth)
 
 
 def _area(metric: Metric, kind: TaskKind) -> Reading | None:

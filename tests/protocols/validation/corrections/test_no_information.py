@@ -10,7 +10,7 @@ import pytest
 
 from heldout.data.task import TaskKind, Truth, truth_of
 from heldout.metrics import custom, metric_named
-from heldout.metrics.base import Response, fitted
+from heldout.metrics.base import Response
 from heldout.metrics.named import DECLARED
 from heldout.protocols.validation.corrections import point632 as module
 from heldout.protocols.validation.corrections.point632 import no_information, over_pairs
@@ -74,7 +74,7 @@ def of_all_pairs(metric: Any, truth: Truth, said: np.ndarray, weights: np.ndarra
 @pytest.mark.parametrize(("metric", "kind"), CASES, ids=[f"{metric.name}-{kind}" for metric, kind in CASES])
 def test_it_is_the_metric_of_all_pairs(metric, kind, weights):
     replicates = OF_KIND[kind]
-    metric = fitted(metric, replicates.truth)
+    metric = metric.for_truth(replicates.truth)
     said = replicates.apparent[replicates.response_of(metric)][:, 0]
     expected = of_all_pairs(metric, replicates.truth, said, WEIGHTS[weights])
     found = no_information(replace(replicates, weights=WEIGHTS[weights]), metric)
@@ -83,7 +83,7 @@ def test_it_is_the_metric_of_all_pairs(metric, kind, weights):
 
 @pytest.mark.parametrize("name", OF_N_ROWS)
 def test_metrics_that_depend_on_the_number_of_rows_have_no_rate(name):
-    found = no_information(BINARY, fitted(metric_named(name), BINARY.truth))
+    found = no_information(BINARY, metric_named(name).for_truth(BINARY.truth))
     assert np.isnan(found.value) and found.reason.endswith("which depends on the number of rows")
 
 
@@ -107,7 +107,7 @@ def test_risks_that_know_nothing_order_half_of_the_pairs():
     truth, times = survival()
     replicates = one_of(truth, {Response.RISK: RNG.normal(size=24)})
     for metric in (metric_named("concordance_index"), metric_named(f"concordance_index_ipcw(tau={times[1]})")):
-        assert no_information(replicates, fitted(metric, truth)).value == 0.5
+        assert no_information(replicates, metric.for_truth(truth)).value == 0.5
     said = replicates.apparent[Response.RISK][:, 0]
     harrell = of_all_pairs(metric_named("concordance_index"), truth, said, np.ones(24))
     assert harrell == pytest.approx(0.5, abs=1e-15)
@@ -116,14 +116,14 @@ def test_risks_that_know_nothing_order_half_of_the_pairs():
 def test_risks_whose_scale_counts_have_no_rate():
     truth, _ = survival()
     replicates = one_of(truth, {Response.RISK: RNG.normal(size=24)})
-    assert no_information(replicates, fitted(metric_named("somers_d"), truth)).value == 0
-    found = no_information(replicates, fitted(metric_named("nagelkerke_r2(recalibrated=False)"), truth))
+    assert no_information(replicates, metric_named("somers_d").for_truth(truth)).value == 0
+    found = no_information(replicates, metric_named("nagelkerke_r2(recalibrated=False)").for_truth(truth))
     assert np.isnan(found.value) and "scale of risks" in found.reason
 
 
 def test_survival_probabilities_are_given_to_all_rows(monkeypatch):
     truth, times = survival()
-    metric = fitted(metric_named(f"integrated_brier_score(times={times.tolist()})"), truth)
+    metric = metric_named(f"integrated_brier_score(times={times.tolist()})").for_truth(truth)
     said = np.sort(RNG.random((24, 2)), axis=1)[:, ::-1]
     replicates = one_of(truth, {Response.SURVIVAL: said}, times=tuple(times))
     expected = of_all_pairs(metric, truth, said, np.ones(24))

@@ -8,7 +8,7 @@ from math import isnan
 from typing import Any, Protocol
 
 from heldout.flags import Flag
-from heldout.metrics.base import Metric, OfParts, fitted
+from heldout.metrics.base import Metric, OfParts
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 
 
@@ -67,7 +67,7 @@ def corrected_score(correction: Correction, replicates: Replicates, scores: Repl
     corrected = replace(corrected, method=corrected.method or correction.name)
     if not isinstance(metric, OfParts):
         return corrected
-    parts = [replicates.scores(fitted(part, replicates.truth)) for part in metric.parts]
+    parts = [replicates.scores(part.for_truth(replicates.truth)) for part in metric.parts]
     values = [correction.corrected(replicates, part).value for part in parts]
     means = {name: metric.of_parts([part.means[name] for part in parts]) for name in parts[0].means}
     return replace(corrected, value=metric.of_parts(values), provenance={**corrected.provenance, **means})
