@@ -100,9 +100,7 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
         smaller = smaller_training(run, search, found, chosen)
         halves = scores_in_halves(run, search.folds, search.scoring, tuple(found.fold_scores), chosen.winner)
     searched = time.perf_counter() - started
-    return evaluation_of(
-        search, running, found, searched, chosen, halves=halves, warned=warned, smaller_training=smaller
-    )
+    return evaluation_of(search, running, found, searched, chosen, halves=halves, smaller_training=smaller)
 
 
 def evaluate_adaptive(
@@ -153,7 +151,7 @@ def evaluate_adaptive(
         n_candidates = len(search.configurations) - len(found.predictions.out)
         flags = flag_of_adaptive(n_candidates, search.task.n_rows, obstacle.sentence)
     searched = time.perf_counter() - started
-    return evaluation_of(search, running, found, searched, chosen, flags=flags, warned=warned, cross_fit=fit)
+    return evaluation_of(search, running, found, searched, chosen, flags=flags, cross_fit=fit)
 
 
 def evaluation_of(
@@ -165,7 +163,6 @@ def evaluation_of(
     *,
     halves: Mapping[str, FoldScores] = MappingProxyType({}),
     flags: Mapping[Flag, str] = MappingProxyType({}),
-    warned: bool = False,
     cross_fit: CrossFit | None = None,
     smaller_training: SmallerTraining | None = None,
 ) -> Evaluation:
@@ -180,8 +177,6 @@ def evaluation_of(
         The winner's scores in halves of the rows, where it was fitted there.
     flags : mapping
         What to know of the search beside its settings.
-    warned : bool
-        Whether a warning has already said that there will be no estimate.
     cross_fit : CrossFit, optional
         Of whose predictions the estimates are, unless it failed and was optional.
     smaller_training : SmallerTraining, optional
@@ -196,9 +191,7 @@ def evaluation_of(
     if chosen.estimation.method is not None:
         tell(listeners, StageStarted("estimate"))
         if cross_fit is None or not cross_fit.gives_estimate:
-            estimates = estimates_of(
-                search, found, chosen, n_jobs=running.n_jobs, halves=halves, warned=warned, flags=flags
-            )
+            estimates = estimates_of(search, found, chosen, n_jobs=running.n_jobs, halves=halves, flags=flags)
         else:
             estimates = estimates_of_cross_fit(search, found, chosen, cross_fit, n_jobs=running.n_jobs)
         if search.training_size_correction:

@@ -27,14 +27,13 @@ from heldout.arguments.parts import (
 from heldout.arguments.sampling import sample_configurations
 from heldout.configurations import Configurations, are_same, checked_entries, checked_model, make_configurations
 from heldout.data.task import Task, Truth, in_one_order
-from heldout.dropping import SearchStrategy, drop_rule_of
 from heldout.errors import InputError
 from heldout.execution.copies import CopiesTogether
 from heldout.execution.events import Listener
 from heldout.execution.fit import Routing, Scoring, make_scoring
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search, SearchSpec, imputed
-from heldout.execution.search_check import check_search
+from heldout.execution.search_check import check_repeated
 from heldout.execution.sharing.groups import check_share
 from heldout.execution.store import entropy_of_run, store_of
 from heldout.folds.splits import Folds
@@ -151,34 +150,9 @@ class SearchArguments(SearchSpec):
         """The search on all rows as a protocol repeats it: checked, and without an estimate of its own."""
         self = replace(self, estimator=self._repeatable())
         check_share(self.share)
-        drop = drop_rule_of(self.drop)
-        if isinstance(drop, SearchStrategy):
-            raise InputError(
-                f"`drop={drop.name!r}` plans its own splits, and here the protocol plans them; use another rule, "
-                "such as `drop='bootstrap'`.",
-                argument="drop",
-            )
-        if self.stop_when_width is not None:
-            raise InputError(
-                "a protocol repeats a search with all its folds, so the search must not stop early, got "
-                f"`stop_when_width={self.stop_when_width!r}`; leave it out.",
-                argument="stop_when_width",
-            )
-        if self.deploy != "all":
-            raise InputError(
-                f"`deploy={self.deploy!r}` deploys the model that one hold-out tested, and a protocol deploys the "
-                "winner of its search on all rows; leave it out.",
-                argument="deploy",
-            )
         search = replace(self, method=None).unchecked_on(X, y, groups, sample_weight, "protocol", "refuse")
-        if search.folds.halves:
-            raise InputError(
-                "splits of halves of the rows are for a search with `method='conservative_z'`, and a protocol does "
-                "not read them; use `cv=ho.protocols.repeated_hold_out(50, 0.2)`.",
-                argument="cv",
-            )
         search = replace(search, configurations=self.configurations(search.entropy))
-        check_search(search)
+        check_repeated(search)
         return search
 
     def unchecked_on(

@@ -146,19 +146,17 @@ def _check(options: CompareOptions) -> None:
             f"--metric: algorithms are compared by one metric, got {len(options.metrics)} "
             f"({', '.join(options.metrics)}); name one."
         )
-    from heldout.dropping import strategy_of
-
     options.settings.check()
-    if strategy_of(options.drop) is not None:
-        raise InputError(f"--drop {options.drop} plans its own splits; use --drop bootstrap, or leave it out.")
     check_options(options)
 
 
 def _bytes_planned(options: CompareOptions, search: Search, console: Console) -> int:
     """Bytes of the held-out predictions on the disk; prints how many fits there will be."""
     from heldout._text import counted
+    from heldout.execution.search_check import check_repeated
     from heldout.protocols.algorithms.protocol import plan_of
 
+    check_repeated(search)
     _, plan = plan_of(search, options.settings.inner)
     task, n_configurations = search.task, len(search.configurations)
     fits = n_configurations * search.folds.n_splits + plan.n_fits(n_configurations) + 1

@@ -171,7 +171,9 @@ def times_predicted(options: TuneOptions, search: Search, console: Console) -> i
     if not is_protocol(options):
         return 1
     from heldout._text import counted
+    from heldout.execution.search_check import check_repeated
 
+    check_repeated(search)
     n_configurations = len(search.configurations)
     if options.method in BOOTSTRAP:
         return _times_bootstrapped(options, n_configurations, search.folds.n_splits, console)

@@ -436,15 +436,6 @@ def _check_of_protocols(options: TuneOptions) -> None:
         )
     if not is_protocol(options):
         return
-    alone = {
-        "stop_when_width": "is for a search, and {} repeats it with all its folds",
-        "training_size_correction": "is for the estimate of a search, and {} repeats the search",
-        "block_length": "is for methods that draw rows of the held-out predictions, and {} draws none of them",
-    }
-    for name, why in alone.items():
-        if value := getattr(options, name):
-            typed = f"--{name.replace('_', '-')}" + ("" if value is True else f" {value}")
-            raise InputError(f"{typed} {why.format(f'--method {options.method}')}; leave it out.")
     if len(options.metrics) > 1:
         raise InputError(
             f"--method {options.method} estimates one metric, got {len(options.metrics)} "
@@ -505,8 +496,6 @@ def check_options(options: TuneOptions) -> None:
             f"--drop {options.drop} plans its own splits, without repeats; leave --repeats out, or use --drop "
             "bootstrap."
         )
-    if plans_splits and is_protocol(options):
-        raise InputError(f"--drop {options.drop} plans its own splits; use --drop bootstrap, or leave it out.")
     cv = options.fold_plan
     rounds_of(cv, options.repeats, 0, stratified=False, grouped=False)
     if options.method in NESTED:
@@ -517,34 +506,12 @@ def check_options(options: TuneOptions) -> None:
 
 
 def _check_method_fits(options: TuneOptions, method: Method | None, cv: FoldPlan) -> None:
-    """Refuse a method, a protocol or a model to deploy that is for other splits."""
+    """Refuse a method that is for other splits."""
     is_one_split = cv.draws_test_rows and cv.n_rounds * options.repeats == 1
-    if options.deploy == "bounded" and (is_protocol(options) or not is_one_split):
-        raise InputError(
-            f"--deploy bounded deploys the model that one hold-out tested, got --method {options.method} with "
-            f"{cv.words}; use it with --cv holdout and a method without fits of its own."
-        )
-    if is_protocol(options) and cv.n_halvings:
-        raise InputError(
-            f"--cv {options.cv} has splits of halves of the rows, which --method {options.method} does not read; "
-            "use --cv 5."
-        )
-    if method is None:
-        return
-    if method.needs_one_split and not is_one_split:
+    if method is not None and method.needs_one_split and not is_one_split:
         raise InputError(
             f"--method {options.method} is for one development set, and here are {cv.words} with a model "
             f"each; use {_defaults.METHOD}, or --cv holdout."
-        )
-    if method.needs_halves and not cv.n_halvings:
-        raise InputError(
-            f"--method {options.method} reads fits in halves of the rows, and here are {cv.words}; use --cv "
-            "paired_holdout, or --method corrected_t."
-        )
-    if method.needs_test_share and (not cv.draws_test_rows or is_one_split):
-        raise InputError(
-            f"--method {options.method} is for repeated subsampling, and here are {cv.words}; use --cv "
-            f"repeated_holdout:50:0.2, or --method {_defaults.METHOD}."
         )
 
 
@@ -577,13 +544,8 @@ def nested_settings(options: TuneOptions) -> NestedSettings:
     """The settings of nested cross-validation."""
     from heldout.protocols.nested.plan import NestedSettings
 
-    return NestedSettings(
-        inner_named(options.inner),
-        cast("Across", options.across),
-        None if options.interval == "none" else options.interval or "auto",
-        options.confidence_level,
-        cast("Alternative", options.alternative),
-    )
+    interval = None if options.interval == "none" else options.interval or "auto"
+    return NestedSettings(inner_named(options.inner), cast("Across", options.across), interval)
 
 
 def inner_named(text: str) -> str | int | FoldPlan:

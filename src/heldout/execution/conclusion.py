@@ -50,6 +50,8 @@ class ChosenWinner:
     """The same of pairs of rows of one split, where the search asks for that."""
     by_rule: bool
     """Whether the estimation's rule chose, and not a function of the user."""
+    warned: bool
+    """Whether a warning has already said that there will be no estimate."""
 
 
 def chosen_in(
@@ -84,7 +86,7 @@ def chosen_in(
         winner = winner_of(
             read, task, estimation, configurations, metrics, within or pooled, else_the_first=warned
         )  # a class too small for any score
-    return ChosenWinner(winner, read, estimation, pooled, within, choose is None)
+    return ChosenWinner(winner, read, estimation, pooled, within, choose is None, warned)
 
 
 def estimates_of(
@@ -95,16 +97,14 @@ def estimates_of(
     n_jobs: int | None = None,
     halves: Mapping[str, FoldScores] = MappingProxyType({}),
     flags: Mapping[Flag, str] = MappingProxyType({}),
-    warned: bool = False,
 ) -> dict[str, Estimate]:
     """One estimate a scorer of the winner, by the search's method.
 
     - ``halves``: the winner's scores in halves of the rows, where it was fitted there.
     - ``flags``: what to know of the search beside its settings.
-    - ``warned``: whether a warning has already said that there will be no estimate.
     """
     task, read, estimation, winner = search.task, chosen.read, chosen.estimation, chosen.winner
-    with _quiet_again(warned):
+    with _quiet_again(chosen.warned):
         estimates = estimates_of_search(
             task.truth, read.predictions, estimation,
             metrics={name: search.scoring.metrics.get(name) for name in found.fold_scores},

@@ -145,6 +145,35 @@ def check_search(search: Search, n_planned: int | None = None) -> None:
         _check_splits(search)
 
 
+def check_repeated(search: Search) -> None:
+    """Refuse, before anything is fitted, a search that a protocol cannot repeat."""
+    if search.strategy is not None:
+        raise InputError(
+            f"`drop={search.strategy.name!r}` plans its own splits, and here the protocol plans them; use another "
+            "rule, such as `drop='bootstrap'`.",
+            argument="drop",
+        )
+    if search.stop_when_width is not None:
+        raise InputError(
+            "a protocol repeats a search with all its folds, so the search must not stop early, got "
+            f"`stop_when_width={search.stop_when_width!r}`; leave it out.",
+            argument="stop_when_width",
+        )
+    if search.deploy != "all":
+        raise InputError(
+            f"`deploy={search.deploy!r}` deploys the model that one hold-out tested, and a protocol deploys the "
+            "winner of its search on all rows; leave it out.",
+            argument="deploy",
+        )
+    if search.folds.halves:
+        raise InputError(
+            "splits of halves of the rows are for a search with `method='conservative_z'`, and a protocol does not "
+            "read them; use `cv=ho.protocols.repeated_hold_out(50, 0.2)`.",
+            argument="cv",
+        )
+    check_search(search)
+
+
 def _check_settings(scoring: Scoring, estimation: Estimation) -> None:
     """Refuse, before anything is fitted, settings that do not go together."""
     estimation.check()

@@ -120,7 +120,7 @@ class OpenSearch:
             found = replace(found, predictions=replace(found.predictions, adaptive=adaptive))
             chosen = chosen_in(search, found, warned=self._warned)
             seconds = time.perf_counter() - self._started
-            evaluation = evaluation_of(search, self._running, found, seconds, chosen, warned=self._warned)
+            evaluation = evaluation_of(search, self._running, found, seconds, chosen)
             return evaluation.with_provenance(configurations_from="loop")
 
     def finish(self) -> Evaluation:

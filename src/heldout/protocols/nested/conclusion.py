@@ -73,7 +73,7 @@ def nested_estimate(
     part, spread, bates = None, None, None
     if not reason and settings.interval_name in (TEST_PART, BOOTSTRAP):
         methods = METHODS_OF_TEST_PART if settings.interval_name == TEST_PART else METHODS_OF_FOLDS
-        part = no_interval(_drawn(search, settings), unread) if rows is None else interval_of_rows(rows, methods)
+        part = no_interval(_drawn(search), unread) if rows is None else interval_of_rows(rows, methods)
     else:
         spread, bates = _spread(search, settings, metric, nested, run, outer, value)
     interval, standard_error, unbounded = None, None, ""
@@ -83,7 +83,7 @@ def nested_estimate(
         interval, standard_error, unbounded = part.interval, part.standard_error, part.reason
         flags |= part.flags
     elif spread is not None:
-        interval = interval_around(spread, metric, settings.confidence_level, settings.alternative)
+        interval = interval_around(spread, metric, search.confidence_level, search.alternative)
         standard_error, unbounded = spread.standard_error, spread.reason
         if unbounded:
             flags |= Flag.NO_BOUND.of(reason=unbounded)
@@ -158,15 +158,14 @@ def _evidence_of_rows(
     if settings.interval_name == TEST_PART:
         asked = "pooled"  # the same as the others: the rows are those of one fold
     try:
-        return outer_evidence(search, metric, nested.outer, predictions, asked, _drawn(search, settings)), ""
+        return outer_evidence(search, metric, nested.outer, predictions, asked, _drawn(search)), ""
     except InputError as error:
         return None, reason_of(error)
 
 
-def _drawn(search: Search, settings: NestedSettings) -> Settings:
-    return Settings(
-        confidence_level=settings.confidence_level, alternative=settings.alternative, entropy=search.entropy
-    )
+def _drawn(search: Search) -> Settings:
+    level, alternative = search.confidence_level, search.alternative
+    return Settings(confidence_level=level, alternative=alternative, entropy=search.entropy)
 
 
 def _scale_of_value(search: Search, settings: NestedSettings, metric: Metric, rows: Evidence | None) -> Scale:

@@ -17,11 +17,10 @@ import numpy as np
 
 from heldout import _defaults
 from heldout._streams import stream
-from heldout.data.checks import NESTED_INTERVALS, check_choice, check_interval_settings
+from heldout.data.checks import NESTED_INTERVALS, check_choice
 from heldout.data.task import Task
 from heldout.errors import InputError
 from heldout.estimates.question import AnyAggregate, Scales
-from heldout.estimates.types import Alternative
 from heldout.execution.search import Search
 from heldout.folds.auto import plan_of_cv
 from heldout.folds.plans import HoldOut, KFolds
@@ -320,8 +319,6 @@ class NestedSettings:
     inner: Any = _defaults.INNER
     across: Across = _defaults.ACROSS
     interval: str | BatesHastieTibshirani | None = AUTO
-    confidence_level: float = _defaults.LEVEL
-    alternative: Alternative = _defaults.ALTERNATIVE
 
     @property
     def interval_name(self) -> str | None:
@@ -367,7 +364,6 @@ class NestedSettings:
                 f"`interval={NADEAU_BENGIO!r}`.",
                 argument="interval",
             )
-        check_interval_settings(1, self.confidence_level, self.alternative)
         rule = search.estimation.rule
         if self.across == "all" and (rule.reads_all_metrics or rule.reads_models):
             more = "reads several" if rule.reads_all_metrics else "counts in the models of one search"

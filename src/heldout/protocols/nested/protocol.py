@@ -182,7 +182,7 @@ def nested_cv(
     inner_of_search = both and isinstance(inner, str) and inner == REMAINING
     if inner_of_search and not are_same(cv, estimator.cv):
         inner = estimator.cv
-    settings = NestedSettings(inner, across, interval, arguments.confidence_level, arguments.alternative)
+    settings = NestedSettings(inner, across, interval)
     try:
         drawn = arguments
         if settings.further_draws and isinstance(arguments.repeats, int | np.integer):  # others are refused below
