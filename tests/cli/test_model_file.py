@@ -15,7 +15,7 @@ import skops.io
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from heldout.cli.python_file import models_of_file
-from heldout.cli.validate_job import check_model
+from heldout.cli.validate import check_model
 from heldout.errors import InputError
 from heldout.imputation.pooled import PooledModel
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import heldout as ho
-from heldout.cli.file_estimate import SavedWinner
+from heldout.cli.estimate import SavedWinner
 
 Command = Callable[..., Any]
 Write = Callable[..., Path]

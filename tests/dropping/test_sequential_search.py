@@ -218,4 +218,4 @@ def test_protocols_that_plan_splits_refuse_it():
     with pytest.raises(
         InputError, match="`drop='sequential'` plans its own splits, and here the protocol plans them"
     ):
-        ho.nested_cv(DecisionTreeClassifier(), GRID, X, y, drop="sequential")
+        ho.nested_cv(DecisionTreeClassifier(), X, y, GRID, drop="sequential")

@@ -19,7 +19,7 @@ from heldout.cli.options import (
 )
 from heldout.cli.result import run_document
 from heldout.cli.runs import resumable, run_context, run_session
-from heldout.cli.tune_job import job_of
+from heldout.cli.tune import job_of
 from heldout.cli.tune_options import (
     CONCLUDED,
     DATA,

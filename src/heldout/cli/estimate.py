@@ -3,22 +3,293 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from heldout import _defaults
 from heldout.cli.console import Console
-from heldout.cli.estimate_input import EstimateOptions
-from heldout.cli.file_estimate import FileEstimate, SavedWinner, estimate_file
+from heldout.cli.estimate_input import EstimateOptions, configured, fields_of, method_of_text, share_of_candidates
 from heldout.cli.files import is_run, run_file_in
-from heldout.cli.options import command_line, options_by_argument, parameters, values_typed
+from heldout.cli.options import (
+    OptionText,
+    about_option,
+    command_line,
+    naming,
+    options_by_argument,
+    parameters,
+    values_typed,
+)
 from heldout.cli.result import estimate_rows
+from heldout.errors import InputError
+from heldout.flags import Flag
 
 if TYPE_CHECKING:
+    from heldout.cli.console import Console, Row
+    from heldout.cli.estimate_input import EstimateInput, EstimateOptions
     from heldout.cli.files import OutputFolder
+    from heldout.estimates.base import Method
     from heldout.estimates.comparison import Comparison
+    from heldout.estimates.inputs import Inputs
+    from heldout.estimates.question import Aggregate
+    from heldout.estimates.types import Alternative, Estimate
+    from heldout.readers.own_metadata import ColumnRoles
+    from heldout.report.entries import Facts
+
+
+def _check_parts(options: EstimateOptions) -> None:
+    """Refuse what the parts of the library refuse, before anything is read."""
+    from heldout.metrics import metric_named
+    from heldout.selection import rule_of
+
+    if options.metric is not None:
+        with about_option("--metric", options.metric):
+            metric_named(options.metric)
+    if options.method not in (None, "all"):
+        method_of_text(options.method)
+    if options.selection is not None:
+        with about_option("--selection", options.selection):
+            rule_of(options.selection)
+
+
+def methods_of_options(options: EstimateOptions, found: EstimateInput) -> dict[str, Method]:
+    """All methods, or the one named, each with those of the options that are its settings.
+
+    Where none is named, that of the search that made the predictions.
+    """
+    from heldout.data.checks import call_in
+    from heldout.estimates import METHODS
+
+    settings, method, own = _settings(options, found), options.method, found.held.remembered.method
+    is_own, method = method is None and own is not None, method or (own.name if own else _defaults.METHOD)
+    if method != "all":
+        chosen = own if is_own and own is not None else method_of_text(method)
+        made, names = {chosen.name: chosen}, [chosen.name]
+        twice = next((name for name in (call_in(method) or ("", {}))[1] if name in settings), None)
+        if twice is not None:
+            raise InputError(f"--method {method} says {twice}, and so does an option; leave one of them out.")
+    else:
+        made, names = {name: make() for name, make in METHODS.items()}, list(METHODS)
+        made |= {} if own is None else {own.name: own}
+    for setting in settings:
+        able = [name for name, make in METHODS.items() if setting in fields_of(make())]
+        if not set(able) & set(names):
+            option = "--fixed-configuration" if setting == "configuration" else f"--{setting.replace('_', '-')}"
+            of = f"it is one of {', '.join(able)}" if able else "no method of this version has it"
+            use = f"use --method {able[0]}, or " if able else ""
+            raise InputError(f"{option} is not a setting of --method {method}; {of}: {use}leave it out.")
+    return {name: configured(made[name], settings) for name in names}
+
+
+def _settings(options: EstimateOptions, found: EstimateInput) -> dict[str, Any]:
+    settings = {
+        "stratify": options.stratify or None,
+        "interval": options.interval,
+        "control": {"on": True, "off": False}.get(options.control or "", options.control),
+        "ties": options.ties,
+        "candidates": None if options.candidates is None else share_of_candidates(options.candidates),
+        "evaluation_share": options.evaluation_share,
+        "configuration": _configuration(options, found),
+    }
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def _configuration(options: EstimateOptions, found: EstimateInput) -> str | None:
+    """The configuration to bound; of a file with columns for each configuration, --configuration names it too."""
+    from heldout.readers.columns import quoted
+
+    name = options.fixed_configuration
+    if options.configuration and not found.names_columns:
+        if name is not None or len(options.configuration) > 1:
+            raise InputError(
+                "--configuration names the column that identifies the configuration of a line, and needs --row "
+                "COL, the column that identifies its row."
+            )
+        (name,) = options.configuration
+    if name is None or name in found.held.names:
+        return name
+    raise InputError(
+        f"--fixed-configuration must name a configuration of the file, got {name!r}; they are "
+        f"{quoted(found.held.names)} (to name the column that identifies configurations: --configuration COL "
+        "--row COL)."
+    )
+
+
+MODEL_FILE = "model.skops"
+
+
+@dataclass(frozen=True)
+class SavedWinner:
+    """The configuration of a run's model, and what it was selected by."""
+
+    name: str
+    metric: str
+    aggregate: str | None
+    selection: str | None
+    file: str
+    """The path of the model beside the predictions; empty where there is none."""
+
+    @classmethod
+    def of(cls, roles: ColumnRoles | None, path: str) -> SavedWinner | None:
+        """That of a table of ``heldout tune``; None of another table, or where the file does not say."""
+        if roles is None or roles.settings.winner is None:
+            return None
+        model = Path(path).with_name(MODEL_FILE)
+        return cls(
+            name=roles.names[roles.settings.winner],
+            metric=roles.metric,
+            aggregate=roles.settings.aggregate,
+            selection=roles.settings.selection,
+            file=str(model) if model.exists() else "",
+        )
+
+    def flagged(self, estimate: Estimate, metric: str, selection: str) -> Estimate:
+        """The estimate with a flag if it is of another configuration.
+
+        ``metric``, ``selection``: what the estimate selects by.
+        """
+        if estimate.selected_name == self.name:
+            return estimate
+        why = self._why_other(estimate, metric, selection)
+        sentence = Flag.OTHER_MODEL.filled(model=self.name, selected=estimate.selected_name, why=why)
+        return replace(estimate, flags={**estimate.flags, Flag.OTHER_MODEL: sentence})
+
+    def row(self, estimate: Estimate) -> Row:
+        """The label and text for the table of results."""
+        where = f" ({self.file})" if self.file else ""
+        return "saved model", f"{self.name}{where}" if Flag.OTHER_MODEL in estimate.flags else f"the same{where}"
+
+    def to_dict(self, estimate: Estimate) -> dict[str, Any]:
+        """Plain values for JSON."""
+        is_selected = estimate.selected_name == self.name
+        return {"configuration": self.name, "is_selected": is_selected, "file": self.file or None}
+
+    def _why_other(self, estimate: Estimate, metric: str, selection: str) -> str:
+        from heldout.estimates.types import was_named
+
+        if was_named(estimate):
+            return "it is of the configuration that was named beforehand"
+        aggregate = str(estimate.provenance.get("aggregate"))
+        pairs = (
+            ("", self.metric, metric),
+            ("aggregate ", None if self.aggregate == "auto" else self.aggregate, aggregate),
+            ("rule ", self.selection, selection),
+        )
+        others = [(what, run, here) for what, run, here in pairs if run is not None and run != here]
+        if others:
+            run = ", ".join(f"{what}{value}" for what, value, _ in others)
+            here = ", ".join(f"{what}{value}" for what, _, value in others)
+            return f"the run selected by {run}, and the estimate by {here}"
+        if Flag.OTHER_CONFIGURATION in estimate.flags:
+            return f"method {estimate.method} selects on a part of the rows"
+        return "the run selected by other scores than those of these predictions"
+
+
+@dataclass(frozen=True, eq=False)
+class FileEstimate:
+    """The answer to a file of predictions, and what its report needs."""
+
+    result: Estimate | Comparison
+    """A ``Comparison`` for ``--method all``."""
+    inputs: Inputs
+    table: str
+    saved: SavedWinner | None
+    """The model that was saved beside the file."""
+
+    @property
+    def main(self) -> Estimate:
+        """The estimate that the report is about."""
+        from heldout.estimates.types import Estimate
+
+        return self.result if isinstance(self.result, Estimate) else self.result[self.result.main]
+
+    @property
+    def comparison(self) -> Comparison | None:
+        from heldout.estimates.comparison import Comparison
+
+        return self.result if isinstance(self.result, Comparison) else None
+
+    def content(self, command: str) -> Facts:
+        from heldout.report import file_facts
+
+        return file_facts(
+            self.main,
+            self.inputs,
+            comparison=self.comparison,
+            command=command,
+            title=self.table,
+        )
+
+
+def estimate_file(options: EstimateOptions, console: Console, folder: OutputFolder | None = None) -> FileEstimate:
+    """Read the file, and estimate; ``folder`` is where files will be written, if any."""
+    from heldout.cli.estimate_input import read
+
+    _check_parts(options)
+    with naming({"configuration": OptionText("--configuration", "COL")}):
+        reading = read(options, console)
+    methods = methods_of_options(options, reading)
+    inputs = _inputs(options, reading, next(iter(methods.values())))
+    if folder is not None:
+        folder.check_writable()  # before the work that would be lost
+    result, saved = _result(options, inputs, methods), SavedWinner.of(reading.roles, options.file)
+    if saved is not None:
+        result = _with_saved(result, saved, reading.metric, inputs.question.rule.name)
+    return FileEstimate(result, inputs, reading.name, saved)
+
+
+def _inputs(options: EstimateOptions, reading: EstimateInput, method: Method) -> Inputs:
+    from heldout.estimates.inputs import read_inputs
+
+    return read_inputs(
+        reading.y_true,
+        reading.held,
+        metric=reading.metric,
+        method=None if options.method == "all" else method,
+        groups=reading.groups,
+        sample_weight=reading.sample_weight,
+        aggregate=cast("Aggregate | None", options.aggregate),
+        selection=options.selection,
+        threshold=reading.threshold,
+        adaptive=options.adaptive,
+        block_length=options.block_length,
+        n_bootstraps=options.n_bootstraps,
+        confidence_level=options.confidence_level,
+        alternative=cast("Alternative | None", options.alternative),
+        n_jobs=options.n_jobs,
+        random_state=0 if options.seed is None and reading.held.remembered.entropy is None else options.seed,
+    )
+
+
+def _result(options: EstimateOptions, inputs: Inputs, methods: dict[str, Method]) -> Estimate | Comparison:
+    """A ``Comparison`` for ``--method all``."""
+    from heldout.estimates.comparison import compare, warn_of_all
+    from heldout.estimates.inputs import warn_of
+    from heldout.estimates.methods import answer
+
+    if options.method == "all":
+        comparison = compare(inputs, methods)
+        warn_of_all(comparison, stacklevel=2)
+        return comparison
+    (method,) = methods.values()
+    estimate = answer(method, inputs.evidence(method))
+    warn_of(estimate, stacklevel=2)
+    return estimate
+
+
+def _with_saved(
+    result: Estimate | Comparison, saved: SavedWinner, metric: str, selection: str
+) -> Estimate | Comparison:
+    """The result, with a flag on each estimate that is not of the saved model's configuration."""
     from heldout.estimates.types import Estimate
+
+    if isinstance(result, Estimate):
+        return saved.flagged(result, metric, selection)
+    flagged = {name: saved.flagged(each, metric, selection) for name, each in result.estimates.items()}
+    return replace(result, estimates=flagged)
+
 
 _OF_A_RUN = ("file", "n_jobs", "as_json", "quiet")
 """Options that a run file leaves open."""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from heldout import _defaults
 from heldout.cli.console import Console
 from heldout.cli.files import folder_for, save_model, write_predictions, write_report_files
 from heldout.cli.options import RUNNING, SectionedCommand, command_line, options_by_argument, parameters
 from heldout.cli.result import estimate_document, search_document, search_rows
 from heldout.cli.runs import resumable, run_context, run_session
-from heldout.cli.tune_job import TuneJob, job_of, run_protocol, times_predicted
 from heldout.cli.tune_options import (
+    BOOTSTRAP,
     CONCLUDED,
     DATA,
     OPTUNA,
@@ -22,11 +23,241 @@ from heldout.cli.tune_options import (
     TuneOptions,
     check_options,
     is_protocol,
+    nested_settings,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from heldout.cli.files import OutputFolder
+    from heldout.cli.python_file import Space
+    from heldout.configurations import Configurations
+    from heldout.data.task import Task
+    from heldout.estimates.question import AnyAggregate
+    from heldout.estimates.types import Alternative
+    from heldout.execution.fit import Scoring
+    from heldout.execution.fold_models import DeployedModel
+    from heldout.execution.run import RunSettings
+    from heldout.execution.search import Search
+    from heldout.execution.sharing.groups import Share
+    from heldout.folds.splits import Folds
+    from heldout.protocols.nested.estimate import NestedEstimate
+    from heldout.protocols.search_bootstrap.estimate import SearchBootstrapEstimate
+    from heldout.readers.table_task import TableTask
     from heldout.result import Evaluation
+
+
+@dataclass(frozen=True, eq=False)
+class TuneJob:
+    """Everything that is decided before the first fit."""
+
+    found: TableTask
+    source: str
+    space: Space
+    n_planned: int
+    """How many configurations there will be, at most."""
+    search: Search
+
+
+def job_of(options: TuneOptions, console: Console) -> TuneJob:
+    """Read the table, decide what to fit, and print both."""
+    from heldout.cli.python_file import OwnSpace
+    from heldout.cli.table import read_task
+    from heldout.cli.tune_options import method_of_options
+    from heldout.cli.tune_space import chosen, configurations_of, n_planned, routing_of, scoring_of, space_of
+    from heldout.dropping import planned_folds, strategy_of
+    from heldout.execution.search import Search
+    from heldout.folds.splits import make_folds
+    from heldout.metrics.base import Response
+    from heldout.readers.table_task import DEFAULT_METRICS, check_folds_fit
+
+    own = None if options.space is None else OwnSpace.of(options.space)
+    if own is not None and not own.needs_data:
+        chosen(own.space(None, None), options)  # a misspelt --models is refused before the table is read
+    found, source = read_task(options, console)
+    task = found.task
+    metrics = options.metrics or (DEFAULT_METRICS[task.truth.kind],)
+    keep = (Response.LABELS, Response.PROBABILITIES) if task.truth.kind.is_classification else ()
+    scoring = scoring_of(metrics, task.truth, keep)
+    console.say(_metric_sentence(metrics, bool(options.metric)))
+    strategy = strategy_of(options.drop)
+    if strategy is None:
+        check_folds_fit(found, options.fold_plan.most_folds() or 2)
+        # Shuffled, because the rows of a file are seldom in random order.
+        folds = make_folds(task, options.fold_plan, repeats=options.repeats, entropy=options.seed)
+    else:
+        folds = planned_folds(strategy, task, options.seed)
+    space = space_of(options, own, task, scoring.metrics, console)
+    configurations = _imputing(configurations_of(space, options), options, task, console)
+    number = n_planned(space, options, configurations)
+    console.say(_plan_sentence(options, folds, number, space))
+    why_pooled = "" if options.aggregate else _why_pooled(options, task, scoring, folds)
+    if why_pooled:
+        console.note(f"{why_pooled}: all held-out rows are scored together, in choosing too (aggregate: pooled).")
+    search = Search(
+        task, configurations, folds, scoring, routing_of(space, task), options.seed, seed_estimators=True,
+        method=method_of_options(options),
+        selection=options.selection,
+        aggregate=cast("AnyAggregate", options.aggregate or ("pooled" if why_pooled else _defaults.AGGREGATE)),
+        n_bootstraps=options.bootstraps,
+        confidence_level=options.confidence_level,
+        alternative=cast("Alternative", options.alternative),
+        block_length=options.block_length,
+        drop=options.drop,
+        stop_when_width=options.stop_when_width,
+        training_size_correction=options.training_size_correction,
+        share=False if options.share == "no" else cast("Share", options.share),
+        deploy=cast("DeployedModel", options.deploy),
+        imputation=options.imputations or None,
+        keep_models="winner" if options.importance else "none",
+        return_train_score=options.return_train_score,
+    )  # fmt: skip
+    return TuneJob(found, source, space, number, search)
+
+
+def _imputing(configurations: Configurations, options: TuneOptions, task: Task, console: Console) -> Configurations:
+    """The configurations, each of which imputes within its fits if --imputations says so."""
+    from heldout.configurations import Configurations
+    from heldout.execution.search import imputed
+    from heldout.flags import Flag
+    from heldout.imputation.settings import imputation_of
+    from heldout.imputation.tables import has_missing
+
+    imputation = imputation_of(options.imputations or None)
+    if imputation is None:
+        return configurations
+    if not has_missing(task.X):
+        console.note(Flag.NOTHING_MISSING.filled())
+    return Configurations(tuple(imputed(one, imputation) for one in configurations))
+
+
+def _metric_sentence(metrics: Sequence[str], is_chosen: bool) -> str:
+    if len(metrics) > 1:
+        return f"Metrics: {', '.join(metrics)}; {metrics[0]} chooses the winner, and each has its estimate."
+    return f"Metric: {metrics[0]}." + ("" if is_chosen else " To choose another: --metric NAME.")
+
+
+def _why_pooled(options: TuneOptions, task: Task, scoring: Scoring, folds: Folds) -> str:
+    """Why folds of one row or one group cannot be scored one by one; empty where they can."""
+    from heldout.execution.search_check import unscored_splits
+    from heldout.folds.plans import LeaveOut
+
+    if not isinstance(options.fold_plan, LeaveOut):
+        return ""
+    if task.groups is None:
+        return "Leave-one-out tests one row at a time"
+    return unscored_splits(scoring.metrics[scoring.refit_metric], task.truth, folds)
+
+
+def _plan_sentence(options: TuneOptions, folds: Folds, number: int, space: Space) -> str:
+    from heldout._text import counted
+    from heldout.cli.tune_options import OPTUNA, RANDOM
+    from heldout.dropping import strategy_of
+
+    drawn = {RANDOM: " drawn at random", OPTUNA: " proposed by Optuna"}.get(space.search or "", "")
+    most = "at most " if options.timeout is not None else ""
+    fits = number * folds.n_splits + len(folds.halves)
+    models = f" ({', '.join(space.names)})" if space.names else ""
+    steps = f"{folds.n_splits} steps on more and more rows (--cv does not apply)"
+    splits = options.fold_plan.words if strategy_of(options.drop) is None else steps
+    repeats = f" x {options.repeats} repeats" if options.repeats > 1 else ""
+    grouped = " of whole groups" if folds.grouped else ""
+    each = f", each of {options.imputations:,} imputations" if options.imputations else ""
+    return (
+        f"Plan: {most}{counted(number, 'configuration')}{drawn}{models} x "
+        f"{splits}{grouped}{repeats} = "
+        f"{most}{counted(fits, 'fit')}{_fits_beside(options, folds, number, space)}{each}, seed {options.seed}."
+    )
+
+
+def _fits_beside(options: TuneOptions, folds: Folds, number: int, space: Space) -> str:
+    """The further fits of a search with Optuna for its estimate; empty where there are none."""
+    from heldout.cli.tune_options import OPTUNA, feedback_of, method_of_options
+
+    if space.search != OPTUNA or method_of_options(options) is None:
+        return ""
+    from heldout.search.optuna.cross_fitting import cross_fitting_of
+
+    cross_fitting = cross_fitting_of(feedback_of(options.feedback))
+    if cross_fitting is None or cross_fitting.obstacle(folds, number) is not None:
+        return ""
+    return f" and {cross_fitting.n_fits(folds, number):,} more for the corrected estimate"
+
+
+def times_predicted(options: TuneOptions, search: Search, console: Console) -> int:
+    """How many times as many predictions as a single search the method makes; prints the number of fits."""
+    if not is_protocol(options):
+        return 1
+    from heldout._text import counted
+    from heldout.execution.search_check import check_repeated
+
+    check_repeated(search)
+    n_configurations = len(search.configurations)
+    if options.method in BOOTSTRAP:
+        return _times_bootstrapped(options, n_configurations, search.folds.n_splits, console)
+    from heldout.protocols.nested.intervals import BATES
+    from heldout.protocols.nested.plan import nested_folds
+
+    settings, selects = nested_settings(options), n_configurations > 1
+    pairs = settings.interval == BATES
+    nested = nested_folds(
+        search.task, search.folds, settings.inner, pairs=pairs, selects=selects, entropy=options.seed
+    )
+    fits = nested.n_fits(n_configurations)
+    if nested.is_one_split:
+        console.say(
+            f"Hold-out: the winner of a search on the other rows is tested once, {counted(fits, 'fit')} in all."
+        )
+        return 2
+    console.say(
+        f"Nested cross-validation: the search is repeated for each of {counted(len(nested.outer), 'outer fold')}"
+        + (f" and for each of {counted(len(nested.pairs), 'pair')} of them" if nested.pairs else "")
+        + f", {counted(fits, 'fit')} in all."
+    )
+    return 1 + len(nested.branches)
+
+
+def run_protocol(options: TuneOptions, search: Search, running: RunSettings) -> Evaluation:
+    """The search on all rows, with the estimate of the protocol and the fits of both."""
+    from heldout.protocols.nested.protocol import nested_of_search
+    from heldout.protocols.search_bootstrap.schemes import BootstrapPlan
+
+    estimate: NestedEstimate | SearchBootstrapEstimate
+    if options.method in BOOTSTRAP:
+        classifier = search.task.truth.kind.is_classification
+        settings = search.estimation.settings(search.entropy, options.n_jobs)
+        plan = BootstrapPlan(search, settings, options.fold_plan, options.repeats, classifier)
+        estimate = plan.run_models(running) if options.scheme == "models" else plan.run_cvt(running)
+    else:
+        estimate = nested_of_search(search, nested_settings(options), running)
+    evaluation = estimate.evaluation
+    assert evaluation is not None, "the protocol ran the search"
+    return replace(
+        evaluation,
+        estimates={evaluation.refit_metric: replace(estimate, evaluation=None, model=None)},
+        n_fits=estimate.n_fits,
+        n_fits_saved=estimate.n_fits_saved,
+    )
+
+
+def _times_bootstrapped(options: TuneOptions, n_configurations: int, n_splits: int, console: Console) -> int:
+    """The same, of a bootstrap."""
+    from heldout._text import counted
+
+    times = options.bootstraps
+    if options.scheme == "models":
+        fits = times * n_configurations + 1
+        console.say(
+            f"Bootstrap: every configuration on each of {counted(times, 'sample')}, {counted(fits, 'fit')}."
+        )
+        return times
+    searched = n_configurations * n_splits
+    fits = (searched + 1) + times * ((searched if n_configurations > 1 else 0) + 1)
+    console.say(
+        f"Bootstrap of the search: it is repeated on each of {counted(times, 'sample')}, {counted(fits, 'fit')} "
+        "in all."
+    )
+    return 1 + times
 
 
 @click.command(

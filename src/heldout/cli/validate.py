@@ -2,26 +2,355 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from heldout import _defaults
+from heldout._text import counted
 from heldout.cli.console import Console
 from heldout.cli.files import folder_for, save_model, write_report_files
-from heldout.cli.options import command_line, options_by_argument, parameters
+from heldout.cli.options import (
+    EVENT_HELP,
+    EVENT_VALUE_HELP,
+    KEEP_HELP,
+    POSITIVE_HELP,
+    REQUIRED,
+    RunOptions,
+    alternative_option,
+    argument,
+    check_imputations,
+    command_line,
+    level_option,
+    option,
+    options_by_argument,
+    parameters,
+)
 from heldout.cli.result import run_document
 from heldout.cli.runs import resumable, run_context, run_session
-from heldout.cli.validate_job import (
-    ValidateJob,
-    ValidateOptions,
-    job_of,
-    validation_rows,
+from heldout.data.checks import (
+    CORRECTIONS,
+    IMPUTATION_ORDERS,
+    REGRESSIONS,
+    RMS,
+    TASKS,
+    TWO_STAGE,
+    VALIDATION_INTERVALS,
+    check_count,
+    check_interval_settings,
+    check_p_remove,
 )
+from heldout.errors import InputError
 
 if TYPE_CHECKING:
+    from heldout.cli.console import Row
     from heldout.cli.files import OutputFolder
+    from heldout.estimates.types import Alternative
+    from heldout.protocols.validation.arguments import ValidationArguments
     from heldout.protocols.validation.estimate import Validation
+    from heldout.protocols.validation.plan import ValidationPlan
+    from heldout.readers.table_task import TableTask
+
+
+OF_A_TIME = ("brier_score_at", "roc_auc_at")
+"""Metrics that --time is for; the first is reported by default."""
+
+
+def check_model(names: tuple[str, ...]) -> None:
+    """Refuse what is neither a name of a model nor a file of one."""
+    for path in (Path(name) for name in names if name not in REGRESSIONS):
+        if not path.is_file():
+            raise InputError(
+                f"--model must be logistic, linear, cox, or a file (.py or .skops), got {str(path)!r}; there is no "
+                "such file."
+            )
+        if path.suffix not in (".skops", ".py"):
+            raise InputError(f"--model {path} must be a Python file (.py) that defines model, or a .skops file.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValidateOptions(RunOptions):
+    """The options of ``heldout validate``."""
+
+    data: str = argument()
+    target: str = option("The column to predict; for survival the time to the event.", REQUIRED, metavar="COL")
+    event: str | None = option(EVENT_HELP, metavar="COL")
+    event_value: str | None = option(EVENT_VALUE_HELP, metavar="VALUE")
+    task: str | None = option(
+        "classification, regression or survival; by default guessed.", metavar="KIND", choices=TASKS
+    )
+    model: tuple[str, ...] = option(
+        "logistic, linear or cox, unpenalised, of all columns; or a Python file that defines model, or a .skops "
+        "file. Repeatable: then the best is chosen.",
+        (),
+        metavar="NAME|FILE",
+        check=check_model,
+    )
+    trust: tuple[str, ...] = option(
+        "The full name of a type in the .skops file that you reviewed and heldout did not; repeatable.",
+        (),
+        metavar="TYPE",
+        decides=False,
+    )
+    metric: tuple[str, ...] = option(
+        "A metric to report; repeatable, and the first chooses among models. rms: those of R's rms::validate. By "
+        "default the usual ones of the task.",
+        (),
+        metavar="NAME",
+        argument="scoring",
+    )
+    time: tuple[float, ...] = option(
+        "Survival: a time at which to score and calibrate; repeatable.", (), metavar="T"
+    )
+    positive: str | None = option(POSITIVE_HELP, metavar="LABEL", argument="pos_label")
+    groups: str | None = option("Rows of one group (a patient, a site) are drawn together.", metavar="COL")
+    copies: str | None = option(
+        "Rows with the same predictors are drawn together.", metavar="[together]", choices=["together"]
+    )
+    predictor: tuple[str, ...] = option(
+        "A column to predict from; repeatable. By default all columns without another use.", (), metavar="COL"
+    )
+    keep: tuple[str, ...] = option(KEEP_HELP, (), metavar="COL")
+    method: str | None = option(
+        "auto (optimism, and 632+ or oob for a model that memorises its rows; the default), optimism, 632, 632+, "
+        "oob, or two_stage (choose among several models, then estimate anew, as auto does by default).",
+        metavar="NAME",
+        choices=("auto", *CORRECTIONS, TWO_STAGE),
+    )
+    bootstraps: int = option("How many samples to draw.", _defaults.VALIDATION_BOOTSTRAPS, argument="n_bootstraps")
+    imputations: int = option(
+        "How often to impute missing values in every sample; 0 leaves them to the model.",
+        0,
+        check=check_imputations,
+    )
+    imputation_order: str = option(
+        "boot_mi (draw, then impute), mi_boot (impute, then draw), or naive.",
+        "boot_mi",
+        metavar="ORDER",
+        argument="order",
+        choices=IMPUTATION_ORDERS,
+    )
+    outcome_in_evaluation: bool = option(
+        "Impute the rows that are evaluated with their outcome too, like those that train. The scores are then "
+        "too good for new rows, whose outcome is unknown.",
+        False,
+    )
+    backward: float | None = option(
+        "Remove columns one by one while the greatest p-value, pooled over the imputations, is above P; anew in "
+        "every sample. Needs --imputations.",
+        metavar="P",
+        argument="p_remove",
+        check=check_p_remove,
+    )
+    interval: str = option(
+        "location_shifted, double (a bootstrap of each bootstrap), percentile (of oob), or none.",
+        "auto",
+        metavar="NAME",
+        choices=("auto", *VALIDATION_INTERVALS, "none"),
+        decides=False,
+    )
+    inner_bootstraps: int | None = option(
+        "Samples to draw of each bootstrap, with --interval double or --adjust-optimism; by default "
+        f"{_defaults.INNER_BOOTSTRAPS}.",
+        argument="n_inner_bootstraps",
+        check=partial(check_count, "n_inner_bootstraps", least=2, usual="50 is usual"),
+    )
+    second_bootstraps: int | None = option(
+        "Of auto and two_stage: samples that estimate the chosen model; by default as many as --bootstraps, which "
+        "choose it.",
+        argument="n_second_bootstraps",
+        check=partial(check_count, "n_second_bootstraps", least=2, usual="200 is usual"),
+    )
+    adjust_optimism: bool = option(
+        "Adjust the optimism by the double bootstrap: what bootstraps of each bootstrap make of its optimism.",
+        False,
+    )
+    confidence_level: float = level_option()
+    alternative: str = alternative_option()
+
+    def check(self) -> None:
+        """Refuse wrong values, and options that do not go together, before anything is read or imported."""
+        super().check()
+        check_interval_settings(
+            self.bootstraps, self.confidence_level, self.alternative,
+            usual_bootstraps=_defaults.VALIDATION_BOOTSTRAPS,
+        )  # fmt: skip
+        if self.inner_bootstraps is not None and not (self.interval == "double" or self.adjust_optimism):
+            raise InputError(
+                "--inner-bootstraps is for --interval double or --adjust-optimism; use one of them, or leave it "
+                "out."
+            )
+        if self.second_bootstraps is not None and self.method not in (None, "auto", TWO_STAGE):
+            raise InputError("--second-bootstraps is for --method two_stage; use both, or leave it out.")
+        if self.trust and not any(name.endswith(".skops") for name in self.model):
+            raise InputError("--trust is for --model FILE.skops; use both, or leave it out.")
+        self._check_imputing()
+        if self.time and self.event is None:
+            raise InputError(
+                "--time is for survival, which needs --event COL and times in --target; add --event COL."
+            )
+        self._check_parts()
+
+    def _check_imputing(self) -> None:
+        needing = {
+            "--imputation-order": self.imputation_order != "boot_mi",
+            "--backward": self.backward is not None,
+            "--outcome-in-evaluation": self.outcome_in_evaluation,
+        }
+        for flag, is_given in needing.items():
+            if is_given and not self.imputations:
+                raise InputError(f"{flag} needs --imputations, the number of them; 5 is usual.")
+        if self.backward is not None and self.imputation_order == "naive":
+            raise InputError(
+                "--backward pools p-values, and --imputation-order naive pools nothing; leave one out."
+            )
+
+    def _check_parts(self) -> None:
+        """Refuse what the parts of the library refuse, before anything is read."""
+        from heldout.metrics import metric_named
+        from heldout.protocols.validation.intervals import interval_kind
+
+        interval_kind(_interval(self), "optimism" if self.method == TWO_STAGE else self.method or "auto")
+        for name in self.metric:
+            if name not in (*OF_A_TIME, RMS):
+                metric_named(name)
+
+
+@dataclass(frozen=True, eq=False)
+class ValidateJob:
+    """Everything that is decided before the first fit."""
+
+    found: TableTask
+    source: str
+    arguments: ValidationArguments
+    plan: ValidationPlan
+
+    @property
+    def n_bytes(self) -> int:
+        """Of the files."""
+        from heldout.protocols.validation.plan import bytes_recorded
+
+        return bytes_recorded(self.plan)
+
+
+def job_of(options: ValidateOptions, console: Console) -> ValidateJob:
+    """Read the table, decide what to fit, and print both."""
+    from heldout._text import counted
+    from heldout.cli.table import read_task
+    from heldout.imputation.backward import BackwardSelection
+    from heldout.imputation.settings import Imputation
+    from heldout.imputation.tables import holes_of
+    from heldout.protocols.validation.arguments import ValidationArguments
+
+    found, source = read_task(options, console)
+    task = found.task
+    n_lacking = int(holes_of(task.X).any(axis=1).sum())
+    if n_lacking and not options.imputations:
+        console.note(_of_missing(options, n_lacking))
+    imputation = None
+    if options.imputations:
+        imputation = Imputation(
+            options.imputations,
+            order=cast("Any", options.imputation_order),
+            outcome_in_evaluation=options.outcome_in_evaluation,
+            selection=None if options.backward is None else BackwardSelection(options.backward),
+        )
+    models = _models(options, found)
+    method, n_second = options.method or "auto", options.second_bootstraps
+    if options.method is None and len(models) > 1 and n_second is None:
+        n_second = options.bootstraps
+    arguments = ValidationArguments(
+        models,
+        metric=_metrics(options, found),
+        method=method,
+        n_bootstraps=options.bootstraps,
+        n_inner_bootstraps=_defaults.INNER_BOOTSTRAPS
+        if options.inner_bootstraps is None
+        else options.inner_bootstraps,
+        imputation=imputation,
+        interval=_interval(options),
+        confidence_level=options.confidence_level,
+        alternative=cast("Alternative", options.alternative),
+        random_state=options.seed,
+        n_second_bootstraps=n_second,
+        adjust_optimism=options.adjust_optimism,
+    )
+    plan = arguments.plan_of(task)
+    names = ", ".join(configuration.name for configuration in plan.models)
+    each = f", each of {plan.do.n_completions // 2} imputations" if plan.do.n_completions > 1 else ""
+    inner = f" of {counted(plan.n_inner, 'bootstrap')} each" if plan.n_inner else ""
+    second = f" to choose and {plan.n_second:,} to estimate" if plan.two_stages else ""
+    console.say(
+        f"Plan: {names} by {method}, {counted(options.bootstraps, 'bootstrap')}{second}{inner}: "
+        f"{counted(plan.most_fits, 'fit')}{each}, seed {options.seed}. Metrics: {', '.join(plan.metrics)}."
+    )
+    return ValidateJob(found, source, arguments, plan)
+
+
+def _of_missing(options: ValidateOptions, n_rows: int) -> str:
+    """How missing values are handled, where nothing is imputed."""
+    from heldout._text import counted
+    from heldout.spaces.regressions import MODELS
+
+    files = [name for name in options.model if name not in MODELS]
+    by_us = "the named models fill them in by the median, or as a category"
+    by_them = f"{', '.join(files)} must handle them"
+    whose = by_them if files and len(files) == len(options.model) else by_us
+    return f"Missing values in {counted(n_rows, 'row')}: {whose}; --imputations 5 imputes them instead."
+
+
+def _interval(options: ValidateOptions) -> str | None:
+    return None if options.interval == "none" else options.interval
+
+
+def _models(options: ValidateOptions, found: TableTask) -> list[Any]:
+    """(name, estimator) of each model."""
+    from heldout.cli.python_file import models_of_file
+    from heldout.spaces.regressions import MODELS, regression, usual_model
+
+    kind, X = found.task.truth.kind, found.task.X
+    entries: list[tuple[str, Any]] = []
+    for name in options.model or (usual_model(kind),):
+        if name in MODELS:
+            entries.append((name, regression(name, X, kind, fill=not options.imputations)))
+            continue
+        models = models_of_file(Path(name), options.trust)
+        entries += models if isinstance(models, list | tuple) else [(Path(name).stem, models)]
+    names = [entry[0] for entry in entries if isinstance(entry, tuple | list) and entry]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"--model names {twice!r} twice; give each model a name of its own.")
+    return entries
+
+
+def _metrics(options: ValidateOptions, found: TableTask) -> list[str] | None:
+    """The named metrics or the default ones; a metric of a time appears once for each --time."""
+    from heldout.protocols.validation.arguments import DEFAULT_METRICS
+
+    if not options.metric and not options.time:
+        return None
+    named = options.metric or DEFAULT_METRICS[found.task.truth.kind]
+    if options.time and not any(name in OF_A_TIME for name in named):
+        named = (*named, OF_A_TIME[0])
+    of_each = {name: [f"{name}(time={_written(time)})" for time in options.time] for name in OF_A_TIME}
+    return [each for name in named for each in of_each.get(name) or [name]]
+
+
+def _written(time: float) -> str:
+    return f"{time:g}" if float(f"{time:g}") == time else repr(time)
+
+
+def validation_rows(validation: Validation, files: Mapping[str, str], *, seconds: float) -> list[Row]:
+    """What the validation cost, and the files."""
+    from heldout.execution.listeners.words import command_words
+
+    failed = f", {counted(len(validation.failures), 'bootstrap')} failed" if validation.failures else ""
+    fits = f"{validation.n_fits:,}{failed}"
+    return [("fits", fits), ("time", command_words(seconds)), ("files", list(files.values()))]
 
 
 @click.command(

@@ -69,7 +69,7 @@ def chosen_in(
     window = None if search.strategy is None else search.strategy.window
     read = found if window is None else found.last(window)
     weights = search.scoring.weights
-    together: Scale = "aligned" if search.estimation.aggregate == "auto" else "pooled"
+    together: Scale = "aligned" if search.aggregate == "auto" else "pooled"
     pooled = pooled_scores(task, read.predictions, metrics, together, read.unscored, weights)
     estimation = with_constants(search.estimation, found)
     within = (
@@ -131,7 +131,7 @@ def flags_of(search: Search, found: RaceResults, chosen: ChosenWinner) -> dict[F
 
 def flags_of_order(search: Search, predictions: HeldOutPredictions, winner: int) -> dict[Flag, str]:
     """What to know of rows that follow time, unless the search allows for it: by groups or blocks of rows."""
-    allowed = search.task.groups is not None or search.estimation.blocks is not None
+    allowed = search.task.groups is not None or search.blocks is not None
     # Rows that are copies follow each other for that, and not because of time.
     if allowed or not search.folds.exchangeable or Flag.COPIED_ROWS in search.flags:
         return {}
@@ -155,7 +155,7 @@ def flags_of_course(search: Search, found: RaceResults) -> dict[Flag, str]:
     sentence = Flag.STOPPED_EARLY.filled(
         done=len(found.outcome.splits),
         planned=counted(search.folds.n_splits, "fold" if one_repeat else "split"),
-        level=f"{100 * search.estimation.confidence_level:.4g}",
+        level=f"{100 * search.confidence_level:.4g}",
         width=f"{search.stop_when_width:g}",
         rows=f"{int((found.folds.labels >= 0).any(axis=1).sum()):,}",
         total=f"{search.task.n_rows:,}",
@@ -200,7 +200,7 @@ def warn_of_failures(found: RaceResults, search: Search) -> int | None:
     configurations, error_score = search.configurations, search.error_score
     total, failed = len(configurations), len(found.failures)
     n_failed = int(found.cells.is_in(CellState.FAILED).sum())
-    if failed == total and not n_failed and search.estimation.method is not None:
+    if failed == total and not n_failed and search.method is not None:
         return 0
     if failed == total:
         reasons = list(dict.fromkeys(found.failures.values()))

@@ -19,7 +19,7 @@ from heldout.estimates.of_search import Estimation, check_applicable, is_default
 from heldout.estimates.ordered_rows import check_fits_rows, check_without_groups
 from heldout.execution.fit import Scoring
 from heldout.execution.inner_split import can_stop
-from heldout.execution.search import Search
+from heldout.execution.search import Search, SearchSpec
 from heldout.execution.stopping_rows import check_stopping
 from heldout.execution.threads import asks_for_threads
 from heldout.flags import Flag
@@ -74,8 +74,8 @@ def too_few_to_draw(task: Task, scoring: Scoring) -> str | None:
 
 def warn_if_too_small(search: Search) -> bool:
     """Warn, before any fit, if no split has a score or no bootstrap can be drawn; returns whether it warned."""
-    reason = too_few_to_draw(search.task, search.scoring) if search.estimation.draws else None
-    if search.estimation.method is not None and search.estimation.scale_of_selection == "folds":
+    reason = too_few_to_draw(search.task, search.scoring) if search.draws else None
+    if search.method is not None and search.scale_of_selection == "folds":
         metric = search.scoring.metrics.get(search.scoring.refit_metric)
         reason = unscored_splits(metric, search.task.truth, search.folds, all_of_them=True) or reason
     if reason:
@@ -119,7 +119,7 @@ def check_search(search: Search, n_planned: int | None = None) -> None:
         check_stopping(search.early_stopping, search.configurations, search.routed)
     metrics = [metric for name in search.metrics_read if (metric := search.scoring.metrics.get(name))]
     if n_planned is None:
-        search.estimation.rule.check(n_configurations, search.configurations.params, search.metrics_read)
+        search.rule.check(n_configurations, search.configurations.params, search.metrics_read)
     elif search.strategy is not None:
         raise InputError(
             f"`drop={search.strategy.name!r}` races all configurations from the start, and an adaptive search "
@@ -145,6 +145,14 @@ def check_search(search: Search, n_planned: int | None = None) -> None:
         _check_splits(search)
 
 
+_OF_ONE_SEARCH = {
+    "stop_when_width": "stops a search early, and a protocol repeats it with all its folds",
+    "deploy": "deploys what one hold-out tested, and a protocol deploys the winner of its search on all rows",
+    "training_size_correction": "is for the estimate of a search, and a protocol repeats the search",
+    "block_length": "is for methods that draw rows of the held-out predictions, and a protocol draws none of them",
+}
+
+
 def check_repeated(search: Search) -> None:
     """Refuse, before anything is fitted, a search that a protocol cannot repeat."""
     if search.strategy is not None:
@@ -153,18 +161,9 @@ def check_repeated(search: Search) -> None:
             "rule, such as `drop='bootstrap'`.",
             argument="drop",
         )
-    if search.stop_when_width is not None:
-        raise InputError(
-            "a protocol repeats a search with all its folds, so the search must not stop early, got "
-            f"`stop_when_width={search.stop_when_width!r}`; leave it out.",
-            argument="stop_when_width",
-        )
-    if search.deploy != "all":
-        raise InputError(
-            f"`deploy={search.deploy!r}` deploys the model that one hold-out tested, and a protocol deploys the "
-            "winner of its search on all rows; leave it out.",
-            argument="deploy",
-        )
+    for name, why in _OF_ONE_SEARCH.items():
+        if (value := getattr(search, name)) != getattr(SearchSpec, name):
+            raise InputError(f"`{name}={value!r}` {why}; leave it out.", argument=name)
     if search.folds.halves:
         raise InputError(
             "splits of halves of the rows are for a search with `method='conservative_z'`, and a protocol does not "
@@ -217,7 +216,7 @@ def _check_droppable(search: Search, drop: DropRule) -> None:
             f"be opened; use `drop=None`, or a scorer made by make_scorer.",
             argument="drop",
         )
-    rule = search.estimation.rule
+    rule = search.rule
     if isinstance(rule, CallableRefit) or rule.reads_models:
         what = "a callable refit" if isinstance(rule, CallableRefit) else "a rule that counts in fitted models"
         raise InputError(
@@ -281,7 +280,7 @@ def _why_it_cannot_stop(search: Search, n_planned: int | None) -> str:
 
 def _why_no_size_correction(search: Search, n_planned: int | None) -> str:
     """Why a value cannot be corrected for training size, as half a sentence; empty if it can."""
-    if search.estimation.method is None:
+    if search.method is None:
         return "no estimate is made"
     if n_planned is not None:
         return "an adaptive search knows only at its end which configurations compete"
@@ -325,22 +324,22 @@ def _check_splits(search: Search) -> None:
             "`method='corrected_t'`.",
             argument="method",
         )
-    if estimation.method is None or metric is None or search.drop is not None:
-        return
-    if isinstance(estimation.rule, CallableRefit) or metric.calls_foreign_code:  # no made-up data for a function
+    # Of the default method the estimate says why it has no value. No made-up data for a function of the user.
+    foreign = isinstance(estimation.rule, CallableRefit) or (metric is not None and metric.calls_foreign_code)
+    if estimation.method is None or is_default(estimation.method) or metric is None or search.drop or foreign:
         return
     refused = refused_on_splits(
         task.truth, folds.labels, estimation, metric, search.configurations.params or [{}, {}],
         groups=task.groups, sample_weight=task.sample_weight, test_share=folds.test_share,
         n_halvings=folds.n_halvings, exchangeable=folds.exchangeable, entropy=search.entropy,
     )  # fmt: skip
-    if refused and not is_default(estimation.method):  # of the default the estimate says why it has no value
+    if refused:
         raise InputError(refused)
 
 
 def _check_subsampled(search: Search) -> None:
     """Refuse a method for repeated subsampling on other splits, or with a winner that is no best mean."""
-    name = method_of(search.estimation.method).name
+    name = method_of(search.method).name
     if search.folds.test_share is None:
         raise InputError(
             f"method '{name}' is for repeated subsampling, in which each split draws its test rows anew, but here "
@@ -349,10 +348,10 @@ def _check_subsampled(search: Search) -> None:
             f"`method={_defaults.METHOD!r}`.",
             argument="method",
         )
-    if search.estimation.scale_of_selection != "folds":
+    if search.scale_of_selection != "folds":
         raise InputError(
             f"method '{name}' assumes that the winner has the best mean over splits, got "
-            f"`aggregate={search.estimation.aggregate!r}`; use `aggregate='folds'`, or "
+            f"`aggregate={search.aggregate!r}`; use `aggregate='folds'`, or "
             f"`method={_defaults.METHOD!r}`.",
             argument="method",
         )

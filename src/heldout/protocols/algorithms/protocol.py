@@ -308,7 +308,7 @@ def algorithms_of_search(search: Search, settings: AlgorithmSettings, running: R
     outer = sign * np.array([each.outer_scores for each in compared]).T
     # An algorithm without a nested score has scores of some folds, which would make differences of another mean.
     outer[:, np.isnan(nested_scores)] = np.nan
-    level = search.estimation.confidence_level
+    level = search.confidence_level
     # Of scores of all rows together the difference is that of the scores, and the folds give its spread only.
     pooled = None if scorer.scale == "folds" else nested_scores
     differences = differences_of(names, outer, nested.test_share, relevance.threshold, level, pooled)

@@ -343,7 +343,7 @@ class NestedSettings:
             return self
         if search.folds.n_splits == 1:
             return replace(self, interval=TEST_PART)
-        asked, metric = search.estimation.aggregate, search.scoring.metrics.get(search.scoring.refit_metric)
+        asked, metric = search.aggregate, search.scoring.metrics.get(search.scoring.refit_metric)
         together = asked == "auto" and metric is not None and Scales.of(asked, metric).value != "folds"
         return replace(self, interval=BOOTSTRAP if together else NADEAU_BENGIO)
 
@@ -364,7 +364,7 @@ class NestedSettings:
                 f"`interval={NADEAU_BENGIO!r}`.",
                 argument="interval",
             )
-        rule = search.estimation.rule
+        rule = search.rule
         if self.across == "all" and (rule.reads_all_metrics or rule.reads_models):
             more = "reads several" if rule.reads_all_metrics else "counts in the models of one search"
             raise InputError(

@@ -232,7 +232,7 @@ def _best_across(search: Search, chosen: Sequence[BranchWinner]) -> int:
     names, params = [search.scoring.refit_metric], search.configurations.params
     # A rule that reads folds or repeats takes an outer fold as one.
     by_fold = by_fold[None, :, :, None]
-    rule, every = search.estimation.rule, np.arange(len(params))
+    rule, every = search.rule, np.arange(len(params))
     winner = int(chosen_columns(rule, values[None, :, None], every, params, names, by_fold, by_fold)[0])
     if winner == NONE_CHOSEN:
         raise InputError(

@@ -37,7 +37,7 @@ class StudySettings:
     study: Any = None
     feedback: Any = "auto"
     stop_when_useless: bool = False
-    callbacks: Sequence[Callable[[Any, Any], None]] = ()
+    callbacks: Sequence[Callable[[Any, Any], None]] | None = None
     random_state: RandomState = None
 
 
@@ -67,7 +67,7 @@ def evaluate_study(
     proposals = proposals_of(
         study, space, settings.random_state, search.entropy, n_trials=settings.n_trials,
         batch_size=settings.batch_size or 1, timeout=settings.timeout, enough=enough, useless=useless,
-        callbacks=settings.callbacks,
+        callbacks=tuple(settings.callbacks or ()),
     )  # fmt: skip
 
     def beside_it() -> CrossFit | Obstacle | None:
@@ -112,7 +112,7 @@ def _cross_fitting(search: Search, settings: StudySettings) -> tuple[CrossFittin
     Raises InputError where they are asked for and not possible.
     """
     cross_fitting = cross_fitting_of(settings.feedback)
-    if cross_fitting is None or search.estimation.method is None:
+    if cross_fitting is None or search.method is None:
         return None, None
     if settings.study is not None:
         obstacle: Obstacle | None = Obstacle(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter
 from typing import Any
 
@@ -175,11 +175,7 @@ fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputatio
         return Configurations(())  # each is proposed when its turn comes
 
     def _evaluation(self, search: Search, running: RunSettings, choose: Choose | None) -> Evaluation:
-        settings = StudySettings(
-            n_trials=self.n_trials, timeout=self.timeout, batch_size=self.batch_size, sampler=self.sampler,
-            study=self.study, feedback=self.feedback, stop_when_useless=self.stop_when_useless,
-            callbacks=tuple(self.callbacks or ()), random_state=self.random_state,
-        )  # fmt: skip
+        settings = StudySettings(**{one.name: getattr(self, one.name) for one in fields(StudySettings)})
         search = replace(search, catch=exceptions_of(self.catch))
         found, proposals = evaluate_study(search, self._space(), settings, running, choose=choose)
         self.study_, self.stop_reason_ = proposals.study, proposals.stop_reason
