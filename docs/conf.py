@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
+import shutil
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from importlib import import_module
 from importlib.metadata import version as version_of
 from inspect import getdoc
 from pathlib import Path
+from socket import create_connection
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote, urlsplit
 
 from docutils.nodes import Element, SkipNode
 from latex2mathml.converter import convert
+from numpydoc.xref import DEFAULT_LINKS
+
+from heldout.references import REFERENCES
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -29,6 +36,8 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
+    "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
@@ -39,12 +48,49 @@ exclude_patterns = ["_build", "_templates", "gallery", "images/*.py"]
 # Pages are Markdown that GitHub shows as well.
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
+myst_url_schemes = {"http": None, "https": None, "mailto": None, "repository": "{{path}}"}  # see link_repository
 
 # A page for each public name, from its docstring.
 autosummary_generate = [str(page) for page in sorted((HERE / "api").glob("*.rst"))]
 autodoc_typehints = "none"  # numpydoc lists the parameters with their types
 numpydoc_show_class_members = False
-numpydoc_xref_param_type = False
+numpydoc_xref_param_type = True
+numpydoc_xref_ignore = "all"  # but the aliases
+
+
+def is_reachable(address: str) -> bool:
+    """Whether the host of an address answers."""
+    try:
+        create_connection((urlsplit(address).netloc, 443), timeout=2).close()
+    except OSError:
+        return False
+    return True
+
+
+INVENTORIES = {
+    "python": "https://docs.python.org/3",
+    "numpy": "https://numpy.org/doc/stable",
+    "scipy": "https://docs.scipy.org/doc/scipy",
+    "sklearn": "https://scikit-learn.org/stable",
+    "pandas": "https://pandas.pydata.org/docs",
+    "matplotlib": "https://matplotlib.org/stable",
+    "optuna": "https://optuna.readthedocs.io/en/stable",
+}
+has_network = all(is_reachable(address) for address in INVENTORIES.values())
+intersphinx_mapping = {name: (address, None) for name, address in INVENTORIES.items()} if has_network else {}
+
+MODULES = (
+    "heldout", "heldout.dropping", "heldout.estimates", "heldout.metrics", "heldout.plots", "heldout.protocols",
+    "heldout.selection", "heldout.spaces",
+)  # fmt: skip
+numpydoc_xref_aliases = {} if has_network else {name: name for name in DEFAULT_LINKS}
+"""Names of types that become links; without a network those of other packages stay text."""
+for module in MODULES:
+    names = [name for name in import_module(module).__all__ if name[0].isupper()]
+    numpydoc_xref_aliases |= {name: f"{module}.{name}" for name in names if name not in numpydoc_xref_aliases}
+    numpydoc_xref_aliases |= {
+        f"ho.{f'{module}.{name}'.removeprefix('heldout.')}": f"{module}.{name}" for name in names
+    }
 
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",
@@ -67,11 +113,12 @@ html_theme = "pydata_sphinx_theme"
 html_title = "heldout"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_search_scorer = "_static/scorer.js"
 html_show_sourcelink = False
 html_sidebars = {"index": [], "start": [], "choose": [], "changelog": []}
 html_theme_options = {
     "navbar_align": "left",
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "show_toc_level": 2,
     "navbar_end": ["version-switcher", "theme-switcher"],
     "footer_start": ["copyright"],
@@ -81,8 +128,8 @@ html_theme_options = {
 
 
 def mathml(node: Element, display: Literal["inline", "block"]) -> str:
-    """A formula as MathML; of the two backslashes, more fonts have the plain one."""
-    return convert(node.astext(), display=display).replace("&#x02216;", "&#x0005C;")
+    """A formula as MathML; of the backslashes, more fonts have the plain one."""
+    return re.sub("&#x0(2216|29F5);", "&#x0005C;", convert(node.astext(), display=display))
 
 
 def write_inline_formula(self: Any, node: Element) -> None:
@@ -156,6 +203,25 @@ def attributes_in(text: str) -> dict[str, str]:
     }
 
 
+WORKS = {(work.authors.split(",")[0], str(work.year)): work.doi for work in REFERENCES.values() if work.doi}
+CITATION = re.compile(
+    rf"\b(?P<first>{'|'.join(sorted({re.escape(surname) for surname, _ in WORKS}))})"
+    r"(?:,? (?:and )?[A-Z][\w-]+|,? et al\.)*,? \(?(?P<year>\d{4})\b\)?"
+)
+
+
+def link_citations(app: Sphinx, what: str, name: str, each: Any, options: Any, lines: list[str]) -> None:
+    """Let works that a docstring cites by authors and year lead to their DOI."""
+
+    def link(match: re.Match[str]) -> str:
+        doi = WORKS.get((match["first"], match["year"]))
+        text = " ".join(match[0].split())
+        closed = text.removesuffix(")") if "(" not in text else text
+        return f"`{closed} <https://doi.org/{quote(doi)}>`__{text[len(closed) :]}" if doi else match[0]
+
+    lines[:] = [line if "`" in line or "<" in line else CITATION.sub(link, line) for line in lines]
+
+
 def first_paragraph(text: str) -> str:
     """The first paragraph of a page, as one line without markup of links."""
     text = re.sub(r"<!--.*?-->|```.*?```", "", text, flags=re.DOTALL)
@@ -188,6 +254,32 @@ def write_llms_txt(app: Sphinx, failure: Exception | None) -> None:
     (Path(app.outdir) / "llms.txt").write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
+OUTSIDE = re.compile(r"(\]\(|(?<=\w) <)(?:\.\./)*((?:notes|papers|benchmarks|src)/[\w/.-]+|[A-Z]+\.md)(#[\w-]*)?")
+"""A link of a page to a file of the repository that is no page."""
+linked_files: set[str] = set()
+
+
+def link_repository(app: Sphinx, page: str, source: list[str]) -> None:
+    """Let links that leave docs lead to copies of these files, in the folder ``repository`` of the site."""
+    if page == "changelog":
+        source[0] = (HERE.parent / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")
+    up = "../" * page.count("/")
+
+    def link(match: re.Match[str]) -> str:
+        linked_files.add(match[2])
+        return f"{match[1]}{'repository:' if match[1] == '](' else ''}{up}repository/{match[2]}"
+
+    source[0] = OUTSIDE.sub(link, source[0])
+
+
+def copy_linked_files(app: Sphinx, failure: Exception | None) -> None:
+    """Copy the files of the repository to which pages lead."""
+    for name in sorted(linked_files if app.builder.name == "html" else ()):
+        target = Path(app.outdir) / "repository" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(HERE.parent / name, target)
+
+
 def keep_numbers_whole(app: Sphinx, page: str, source: list[str]) -> None:
     """As Sphinx calls it for a page."""
     source[0] = with_whole_numbers(source[0])
@@ -203,8 +295,11 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Sphinx calls this once."""
     app.add_html_math_renderer("mathml", (write_inline_formula, None), (write_formula, None))
     app.connect("source-read", keep_numbers_whole)
+    app.connect("source-read", link_repository)
     app.connect("autodoc-skip-member", leave_out)
     app.connect("autodoc-process-docstring", add_inherited_fields, priority=400)  # before numpydoc reads it
     app.connect("autodoc-process-docstring", list_flags, priority=400)
+    app.connect("autodoc-process-docstring", link_citations, priority=600)  # after numpydoc
     app.connect("build-finished", write_llms_txt)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    app.connect("build-finished", copy_linked_files)
+    return {"parallel_read_safe": False, "parallel_write_safe": True}  # what is read says which files to copy

@@ -1,4 +1,4 @@
-"""The page of the five documents is true: its names, arguments, options and links exist, and its calls run."""
+"""The page on the articles is true: its names, arguments, options and links exist, and its calls run."""
 
 from __future__ import annotations
 
