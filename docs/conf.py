@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 HERE = Path(__file__).parent
+ADDRESS = (HERE / "address").read_text(encoding="utf-8").strip()
+"""Of the repository; ``.ci/release`` writes it."""
 
 project = "heldout"
 author = "the heldout developers"
@@ -260,12 +262,14 @@ linked_files: set[str] = set()
 
 
 def link_repository(app: Sphinx, page: str, source: list[str]) -> None:
-    """Let links that leave docs lead to copies of these files, in the folder ``repository`` of the site."""
+    """Let links that leave docs lead to the repository, or, before it has an address, to copies of these files."""
     if page == "changelog":
         source[0] = (HERE.parent / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")
     up = "../" * page.count("/")
 
     def link(match: re.Match[str]) -> str:
+        if ADDRESS:
+            return f"{match[1]}{ADDRESS}/blob/main/{match[2]}{match[3] or ''}"
         linked_files.add(match[2])
         return f"{match[1]}{'repository:' if match[1] == '](' else ''}{up}repository/{match[2]}"
 
