@@ -115,9 +115,9 @@ html_theme = "pydata_sphinx_theme"
 html_title = "heldout"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_search_scorer = "_static/scorer.js"
+html_search_scorer = str(HERE / "_static" / "scorer.js")
 html_show_sourcelink = False
-html_sidebars = {"index": [], "start": [], "choose": [], "changelog": []}
+html_sidebars = {"index": [], "choose": [], "changelog": []}
 html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 8,

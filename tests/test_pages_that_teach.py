@@ -18,9 +18,7 @@ HOW_TO = sorted(page for page in (DOCS / "how-to").glob("*.md") if page.name != 
 COMPARE = sorted(page for page in (DOCS / "compare").glob("*.md") if page.name != "index.md")
 TUTORIALS = [DOCS / "start.md", *sorted((DOCS / "tutorials").glob("*.md"))]
 TEACHING = [DOCS / "index.md", *TUTORIALS, *sorted((DOCS / "understand").glob("*.md"))]
-LEFT_OUT = {"overtuning.md"}
-"""Pages whose examples have tests of their own."""
-PAGES = [page for page in [*HOW_TO, *COMPARE, *TEACHING] if page.name not in LEFT_OUT]
+PAGES = [*HOW_TO, *COMPARE, *TEACHING]
 REFERENCES = {"tune-command", "other-tools", "plots"}
 """How-to pages that list commands, formats and pictures."""
 FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)

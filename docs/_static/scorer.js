@@ -1,11 +1,12 @@
-/* A page whose title begins with what was asked comes first, then pages whose titles contain it. */
+/* A page whose title begins with what was asked comes first, then pages whose titles contain it; pictures come later. */
 const asked = (new URLSearchParams(window.location.search).get("q") || "").trim().toLowerCase();
 
 var Scorer = {
   score: ([docname, title, anchor, descr, score]) => {
     const name = title.toLowerCase();
     if (!asked || anchor || docname.startsWith("changelog")) return score;
-    return score + (name.startsWith(asked) ? 40 : name.includes(asked) ? 20 : 0);
+    const bonus = name.startsWith(asked) ? 40 : name.includes(asked) ? 20 : 0;
+    return score + (docname.startsWith("auto_gallery") ? bonus / 2 : bonus);
   },
   objNameMatch: 11,
   objPartialMatch: 6,
