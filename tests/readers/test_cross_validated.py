@@ -45,7 +45,7 @@ def test_the_metric_selects_where_there_are_several() -> None:
     assert by_auc.metric == "roc_auc" and by_auc.selected_name == max(means, key=lambda name: means[name])
     with pytest.raises(ho.InputError, match="several scores, 'accuracy', 'roc_auc'; name the one that selects"):
         ho.correct(several)
-    with pytest.raises(ho.InputError, match="metric must be one of the scores"):
+    with pytest.raises(ho.InputError, match="metric must be one of the search's scores"):
         ho.correct(several, metric="f1")
 
 

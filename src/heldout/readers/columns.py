@@ -253,19 +253,17 @@ def holds_labels(truth: Any, predicted: Any) -> bool:
     return len(known) <= MOST_NUMBERED_CLASSES and {*predicted.dropna().unique().tolist()} <= known
 
 
-def is_setting(frame: Any, name: str, configuration: Sequence[str]) -> bool:
-    """Whether a column has one value in each configuration, and not the same in all.
+def is_setting(column: Any, configurations: NDArray[np.intp]) -> bool:
+    """Whether a column has one value in each configuration, by the numbers of these.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> frame = pd.DataFrame({"id": ["a", "a", "b"], "k": [3, 3, 5], "y": [1, 2, 1]})
-    >>> [is_setting(frame, name, ["id"]) for name in ("k", "y")]
-    [True, False]
+    >>> [is_setting(pd.Series(column), np.array([0, 0, 1])) for column in ([3, 3, 5], [1, 2, 1], [3, 3, 3])]
+    [True, False, True]
     """
-    if not configuration or frame[name].nunique(dropna=False) < 2:
-        return False
-    return bool((frame.groupby(list(configuration))[name].nunique(dropna=False) == 1).all())
+    pairs = np.unique(np.stack([configurations, column.factorize()[0]]), axis=1)
+    return pairs.shape[1] == len(np.unique(configurations))
 
 
 def columns_of_classes(names: Sequence[str], classes: Sequence[str]) -> list[dict[str, str]]:

@@ -35,7 +35,6 @@ from heldout.readers.finished_search import (
     metric_of,
     named_metric,
     numbers_in,
-    reported_metric,
 )
 from heldout.result import Evaluation
 from heldout.selection import Best
@@ -261,7 +260,7 @@ def correct(
     chosen = method_of("bbc_f" if method is None else method)
     read = cross_validated_models if isinstance(search, Mapping) else finished_search
     finished = read(search, metric)
-    reported = reported_metric(finished, metric)
+    reported = named_metric("the search has", list(finished.scores), metric, finished.deciding)
     sign = 1.0 if finished.greater_is_better else -1.0
     evidence = evidence_of_scores(
         FoldScores(finished.scores[reported], finished.greater_is_better, finished.repeat),

@@ -306,26 +306,14 @@ def metric_of(search: FinishedSearch, name: str) -> OpaqueMetric:
     return OpaqueMetric(known.name if name == "score" else name, search.greater_is_better, range=known.range)
 
 
-def named_metric(found: str, names: Sequence[str], metric: str | None) -> str:
-    """The metric that selects where nothing else says so: the given one, or the only one."""
-    if metric is None and len(names) > 1:
+def named_metric(found: str, names: Sequence[str], metric: str | None, default: str | None = None) -> str:
+    """The given metric, or by default the one that selected the winner, or the only one."""
+    if metric is None and default is None and len(names) > 1:
         raise InputError(
             f"{found} several scores, {labels_text(names)}; name the one that selects in metric.", argument="metric"
         )
     if metric is not None and not is_one_of(metric, names):
         raise InputError(
-            f"metric must be one of the scores, {labels_text(names)}, got {metric!r}.", argument="metric"
+            f"metric must be one of the search's scores, {labels_text(names)}, got {metric!r}.", argument="metric"
         )
-    return names[0] if metric is None else metric
-
-
-def reported_metric(search: FinishedSearch, metric: str | None) -> str:
-    """The metric to report: the given one, or the one that selected the winner."""
-    if metric is None:
-        return search.deciding
-    if metric not in search.scores:
-        raise InputError(
-            f"metric must be one of the search's scores, {labels_text(search.scores)}, got {metric!r}.",
-            argument="metric",
-        )
-    return metric
+    return metric or default or names[0]

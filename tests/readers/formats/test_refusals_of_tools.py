@@ -232,15 +232,15 @@ def test_two_files_of_one_name_are_refused_and_a_mapping_names_them(tmp_path: Pa
     ("change", "said"),
     [
         ({"dtype": "float64"}, "has 320 bytes, and an array of float64 of shape .2, 40. has 640"),
-        ({"dtype": "object"}, "has the dtype 'object'; it must be one of 'float16', 'float32', 'float64'"),
-        ({"dtype": ["float32"]}, "has the dtype .* it must be one of"),
+        ({"dtype": "object"}, "dtype must be one of float16, float32, float64, got 'object'"),
+        ({"dtype": ["float32"]}, "dtype must be one of float16, float32, float64, got a list"),
         ({"pred_val_shape": [2, 41]}, "has 320 bytes, and an array of float32 of shape .2, 41. has 328"),
-        ({"pred_val_shape": [3, 40]}, "it names 2 models"),
-        ({"pred_val_shape": [2, -40]}, "must be .models, rows."),
-        ({"pred_val_shape": "2 x 40"}, "must be .models, rows."),
-        ({"models": []}, "has no list of models"),
-        ({"models": ["a", "a"]}, "names a model twice"),
-        ({"models": None}, "has no list of models"),
+        ({"pred_val_shape": [3, 40]}, "pred_val_shape .3, 40.; .* there are 2 different names of models"),
+        ({"pred_val_shape": [2, -40]}, "pred_val_shape.1. must be from 1 to .* got -40"),
+        ({"pred_val_shape": "2 x 40"}, "pred_val_shape must be a list, got '2 x 40'"),
+        ({"models": []}, "there are 0 different names of models"),
+        ({"models": ["a", "a"]}, "there are 1 different names of models"),
+        ({"models": None}, "models must be a list, got null"),
     ],
 )
 def test_matrices_of_tabrepo_that_do_not_fit_their_description_are_refused(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from heldout.data.task import checked_groups, checked_weights
 from heldout.errors import InputError
 from heldout.flags import Flag
-from heldout.readers.columns import check_complete, check_numbers, labels_of_column, plain, quoted
+from heldout.readers.columns import check_complete, check_numbers, is_setting, labels_of_column, plain, quoted
 from heldout.readers.known_classes import KnownClasses
 from heldout.readers.lines import (
     LineKey,
@@ -171,7 +171,7 @@ class LineRoles:
     group: str | None = None
     weight: str | None = None
     settings: tuple[str, ...] = ()
-    """Columns with one value in each configuration, which are added to its name."""
+    """Columns that are added to the name of a configuration, as far as they have one value in each."""
     attributes: tuple[str, ...] = ()
     """Columns of the data, which are the same in all lines of a row."""
     n_rows: int | None = None
@@ -227,8 +227,9 @@ def predictions_of_lines(table: Table, roles: LineRoles, tool: Any, name: str) -
     """
     frame = table.frame
     roles.check(table)
+    configurations, settings = _configurations(table, roles, tool.configuration)
+    roles = replace(roles, settings=settings)
     columns = {use: (" in " if use == "folds" else ", ").join(names) for use, names in roles.columns.items()}
-    configurations = _configurations(table, roles, tool.configuration)
     rows = line_key("row", frame[roles.row])
     resamples = _resample_key(frame, roles)
     numbers = None if roles.repeat is None else frame[roles.repeat]
@@ -293,21 +294,24 @@ def _responses(frame: Any, roles: LineRoles, grid: LineGrid) -> dict[str, Any]:
     return responses
 
 
-def _configurations(table: Table, roles: LineRoles, name: str) -> LineKey:
-    """The configurations, with the values of their settings in their names."""
+def _configurations(table: Table, roles: LineRoles, name: str) -> tuple[LineKey, tuple[str, ...]]:
+    """The configurations, with the values of their settings in their names, and the columns of these settings."""
+    frame = table.frame
     if not roles.configuration:
-        return LineKey("configuration", np.zeros(len(table.frame), dtype=np.intp), [name])
+        return LineKey("configuration", np.zeros(len(frame), dtype=np.intp), [name]), ()
     # A column with one value everywhere tells no configurations apart, and only lengthens names.
-    distinct = [column for column in roles.configuration if table.frame[column].nunique(dropna=False) > 1]
-    key = configuration_key(table.frame, distinct or roles.configuration, table.name)
-    if not roles.settings:
-        return key
+    distinct = [column for column in roles.configuration if frame[column].nunique(dropna=False) > 1]
+    key = configuration_key(frame, distinct or roles.configuration, table.name)
+    several = [column for column in roles.settings if frame[column].nunique(dropna=False) > 1]
+    settings = tuple(column for column in several if is_setting(frame[column], key.codes))
+    if not settings:
+        return key, ()
     first = np.unique(key.codes, return_index=True)[1]
     labels = [
-        f"{label} ({_settings_text(table.frame.iloc[int(line)], roles.settings)})"
+        f"{label} ({_settings_text(frame.iloc[int(line)], settings)})"
         for label, line in zip(key.labels, first, strict=True)
     ]
-    return LineKey(key.noun, key.codes, labels)
+    return LineKey(key.noun, key.codes, labels), settings
 
 
 def _settings_text(line: Any, settings: Sequence[str]) -> str:

@@ -8,7 +8,6 @@ where probabilities were predicted. A benchmark or tuning adds ``iteration`` of 
 
 from __future__ import annotations
 
-from heldout.readers.columns import is_setting
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.line_roles import LineRoles
 from heldout.readers.formats.tool import Tool, check_alone, of_kind, with_prefix
@@ -44,6 +43,6 @@ class Mlr3(Tool):
         return LineRoles(
             configuration=configuration,
             probabilities=probabilities,
-            settings=tuple(name for name in frame if name not in known and is_setting(frame, name, configuration)),
+            settings=tuple(name for name in frame if name not in known),
             **of_kind(frame, "response", "truth", with_classes=bool(probabilities)),
         )

@@ -24,6 +24,7 @@ from heldout.readers.columns import (
     columns_of_classes,
     events_of_column,
     free_name,
+    is_setting,
     labels_of_column,
     plain,
     quoted,
@@ -325,7 +326,7 @@ def _prediction_columns(
         for name in uses.predictions:
             _check_no_setting(table.frame[name], configurations)
         return _named_predictions(table, uses.predictions, texts), ()
-    constant = [name for name in left if _is_setting(table.frame[name], configurations)]
+    constant = [name for name in left if is_setting(table.frame[name], configurations.codes)]
     rest = [name for name in left if name not in constant]
     remarks = []
     if constant and not rest:
@@ -370,14 +371,8 @@ def _named_predictions(table: Table, named: Sequence[str], texts: Sequence[str])
     return {name: None if own is None else own[name]}
 
 
-def _is_setting(column: Any, configurations: LineKey) -> bool:
-    """Whether a column has one value in each configuration."""
-    counts = column.fillna("missing").astype(str) if column.isna().any() else column
-    return bool((counts.groupby(configurations.codes).nunique(dropna=False) == 1).all())
-
-
 def _check_no_setting(column: Any, configurations: LineKey) -> None:
-    if _is_setting(column, configurations):
+    if is_setting(column, configurations.codes):
         raise InputError(
             f"column {column.name!r} has one value in each configuration ({plain(column.iloc[0])} in "
             f"{configurations.labels[configurations.codes[0]]}), so it is a setting, not a prediction; name "

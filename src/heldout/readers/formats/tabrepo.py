@@ -12,18 +12,21 @@ from __future__ import annotations
 import math
 import re
 import zipfile
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import counted
+from heldout.data.declared import Between, of_type
 from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.flags import Flag
-from heldout.readers.columns import check_complete, first_line, quoted
+from heldout.readers.columns import check_complete, first_line
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.given import check_target, with_values
 from heldout.readers.formats.line_roles import LineRoles
@@ -32,7 +35,6 @@ from heldout.readers.formats.tool import Tool
 from heldout.readers.tables import Table
 
 _MATRIX, _METADATA, _LABELS = "pred-val.dat", "metadata.json", "label-val.csv.zip"
-_TYPES = ("float16", "float32", "float64")
 _COMPLETE = "is the copy complete?"
 _HEAD = re.compile(r"(.*)\[(\d*)\]")
 
@@ -100,30 +102,44 @@ def _tasks(path: Path) -> list[Path]:
     return sorted(found.parent for pattern in ("*", "*/*") for found in path.glob(f"{pattern}/{_MATRIX}"))
 
 
-def _matrix(folder: Path) -> tuple[list[str], NDArray[np.float64]]:
+class _Type(StrEnum):
+    FLOAT16 = "float16"
+    FLOAT32 = "float32"
+    FLOAT64 = "float64"
+
+
+@dataclass(frozen=True)
+class _About:
+    """What ``metadata.json`` says of the predictions."""
+
+    models: tuple[str, ...]
+    pred_val_shape: tuple[Annotated[int, Between(1, 2**62)], ...]
+    dtype: _Type = _Type.FLOAT32
+
+
+def _matrix(folder: Path) -> tuple[Sequence[str], NDArray[np.float64]]:
     """The models, and their predictions (models, rows) or (models, rows, classes)."""
     path = folder / _METADATA
-    about = json_object(path)
-    models, shape, kind = about.get("models"), about.get("pred_val_shape"), about.get("dtype", "float32")
-    if not (isinstance(models, list) and models and all(isinstance(name, str) for name in models)):
-        raise InputError(f"{path} has no list of models; {_COMPLETE}")
-    if len(set(models)) < len(models):
-        raise InputError(f"{path} names a model twice; each names a configuration.")
-    sizes = shape if isinstance(shape, list) and all(type(size) is int and size > 0 for size in shape) else []
-    if len(sizes) not in (2, 3) or sizes[0] != len(models):
+    try:
+        about = of_type(_About, {name: value for name, value in json_object(path).items() if name in _ABOUT})
+    except ValueError as error:
+        raise InputError(f"{path} does not describe the predictions ({error}); {_COMPLETE}") from None
+    models, sizes, kind = about.models, about.pred_val_shape, np.dtype(about.dtype.value)
+    if len(sizes) not in (2, 3) or not sizes[0] == len(models) == len({*models}):
         raise InputError(
-            f"{path} has the pred_val_shape {shortened(shape)}; it must be [models, rows] or [models, rows, "
-            f"classes], and it names {len(models)} models."
+            f"{path} has the pred_val_shape {list(sizes)}; it must be [models, rows] or [models, rows, classes], and "
+            f"there are {len({*models})} different names of models."
         )
-    if kind not in _TYPES:
-        raise InputError(f"{path} has the dtype {shortened(kind)}; it must be one of {quoted(_TYPES)}.")
-    file, needed = folder / _MATRIX, math.prod(sizes) * np.dtype(kind).itemsize
+    file, needed = folder / _MATRIX, math.prod(sizes) * kind.itemsize
     if file.stat().st_size != needed:
         raise InputError(
-            f"{file} has {file.stat().st_size:,} bytes, and an array of {kind} of shape {tuple(sizes)} has "
-            f"{needed:,}; {_COMPLETE}"
+            f"{file} has {file.stat().st_size:,} bytes, and an array of {kind} of shape {sizes} has {needed:,}; "
+            f"{_COMPLETE}"
         )
-    return models, np.fromfile(file, dtype=np.dtype(kind).newbyteorder("<")).reshape(sizes).astype(np.float64)
+    return models, np.fromfile(file, dtype=kind.newbyteorder("<")).reshape(sizes).astype(np.float64)
+
+
+_ABOUT = [entry.name for entry in fields(_About)]
 
 
 def _labels(path: Path, n_rows: int) -> Any:
@@ -150,7 +166,7 @@ def _labels(path: Path, n_rows: int) -> Any:
     return frame.iloc[:, 0]
 
 
-def _with_predictions(table: Table, target: str, models: list[str], matrix: NDArray[np.float64]) -> Table:
+def _with_predictions(table: Table, target: str, models: Sequence[str], matrix: NDArray[np.float64]) -> Table:
     """The table with a column for each model and class, ``model[class]``, or for each model, ``model[]``."""
     import pandas as pd
 

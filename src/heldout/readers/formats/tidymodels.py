@@ -13,7 +13,7 @@ from typing import Any
 
 from heldout.errors import InputError
 from heldout.flags import Flag
-from heldout.readers.columns import is_setting, place_of_class, quoted
+from heldout.readers.columns import place_of_class, quoted
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.line_roles import LineRoles
 from heldout.readers.formats.tool import Tool, with_prefix
@@ -78,7 +78,7 @@ class Tidymodels(Tool):
             probabilities=probabilities,
             values=_VALUES if _VALUES in frame else None,
             weight=uses.weight or (".case_weights" if ".case_weights" in frame else None),
-            settings=tuple(name for name in others if is_setting(frame, name, configuration)),
+            settings=tuple(others),
             is_chosen=any(frame[name].nunique() == 1 for name in others),
             adaptive=".iter" in frame,
             flags={} if resamples else Flag.AVERAGED_REPEATS.of(source=table.name, **_AVERAGED),
