@@ -211,7 +211,7 @@ def test_scores_that_are_no_numbers(command: Command, tmp_path: Path) -> None:
 
     refused(
         command("estimate", path, "--target", "truth", "--fold", "fold", "--metric", "roc_auc"),
-        "column 'm2' holds 'high' in row 1, but roc_auc needs numbers",
+        "column 'm2' must hold numbers, got 'high' in row 1",
     )
 
 

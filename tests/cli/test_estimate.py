@@ -179,9 +179,9 @@ def test_our_own_file_may_be_told_what_it_knows(command: Command, table: Callabl
         (
             {"one": np.linspace(0, 1, 60)},
             [],
-            "row 1, which is none of the target's classes ('a', 'b', 'c'); with 3",
+            "row 1, which is none of the classes 'a', 'b', 'c'; fix the file",
         ),
-        ({"one": ["a", "b", "d"] * 20}, [], "column 'one' holds d in row 3, which is none of the target's classes"),
+        ({"one": ["a", "b", "d"] * 20}, [], "column 'one' holds d in row 3, which is none of the classes"),
         (
             {"one": ["a", "b", "c"] * 20},
             ["--metric", "log_loss"],

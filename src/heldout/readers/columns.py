@@ -86,8 +86,12 @@ def check_names(path: Any, names: Sequence[str]) -> None:
 def check_numbers(column: Any, purpose: str) -> None:
     """Refuse a column that does not hold numbers."""
     if column.dtype.kind not in "iuf":
-        stranger = next((value for value in column if not reads_as_number(value)), column.iloc[0])
-        raise InputError(f"{purpose} column {column.name!r} must hold numbers, got {shortened(stranger)}.")
+        strange = ~column.map(reads_as_number).astype(bool) & column.notna()
+        first = int(strange.to_numpy().argmax())
+        raise InputError(
+            f"{purpose} column {column.name!r} must hold numbers, got {shortened(column.iloc[first])} in row "
+            f"{first + 1}; fix the file, or leave the column out (--exclude)."
+        )
 
 
 def whole_numbers(column: Any) -> Any:
@@ -235,22 +239,6 @@ def texts_of_classes(*columns: Any) -> list[str]:
         return []
     values = sorted({value for column in held for value in column.unique().tolist()}, key=str)
     return [] if len(values) > MOST_CLASSES else [str(value) for value in values]
-
-
-def holds_labels(truth: Any, predicted: Any) -> bool:
-    """Whether a column of predictions holds labels of the target: text, or few whole numbers that the target has.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> truth = pd.Series([0, 1, 1])
-    >>> holds_labels(truth, pd.Series([0, 0, 1])), holds_labels(truth, pd.Series([0.2, 0.0, 0.9]))
-    (True, False)
-    """
-    if truth.dtype.kind not in "iuf" or predicted.dtype.kind not in "iuf":
-        return True
-    known = {*truth.dropna().unique().tolist()}
-    return len(known) <= MOST_NUMBERED_CLASSES and {*predicted.dropna().unique().tolist()} <= known
 
 
 def is_setting(column: Any, configurations: NDArray[np.intp]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 
 from heldout.data.task import codes_of, labels_text, no_labels
 from heldout.errors import InputError
-from heldout.readers.columns import check_no_dates, check_numbers, labels_of_column, place_of_class, plain, quoted
+from heldout.metrics.base import Response
+from heldout.readers.columns import (
+    MOST_NUMBERED_CLASSES,
+    check_no_dates,
+    check_numbers,
+    labels_of_column,
+    place_of_class,
+    plain,
+    quoted,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +83,8 @@ class KnownClasses:
             first = int(strange.argmax())
             raise InputError(
                 f"column {column.name!r} holds {plain(column.iloc[first])} in row {first + 1}, which is none of "
-                f"the classes {labels_text(self.labels)}; fix the file."
+                f"the classes {labels_text(self.labels)}; fix the file, leave the column out (--exclude), or give "
+                "a column of probabilities for each class, named name[class]."
             )
         return codes
 
@@ -94,21 +104,44 @@ def class_values(*columns: Any) -> list[Any]:
     >>> class_values(pd.Series(["no", None]), pd.Series(["yes", "no"]))
     ['no', 'yes']
     """
-    kinds: dict[str, Any] = {}
-    values: set[Any] = set()
+    check_one_kind(columns, "true values and predicted labels must be of one kind; fix the file")
+    return sorted({value for column in columns for value in column.dropna().unique().tolist()})
+
+
+def check_one_kind(columns: Iterable[Any], remedy: str) -> None:
+    """Refuse dates, numbers beside text, and true and false beside other numbers, with a value of each."""
+    kinds: dict[str, list[Any]] = {}
     for column in columns:
-        held = column.dropna().drop_duplicates()
-        check_no_dates(held, "a label")
-        kinds |= {_kind_of(value): (column.name, value) for value in held.tolist()}
-        values |= {*held.tolist()}
+        check_no_dates(column, "a label or a prediction")
+        present = column.dropna()
+        words = "text" if len(present) and isinstance(present.iloc[0], str) else "numbers"
+        is_truth = len(present) and isinstance(present.iloc[0], bool | np.bool_)
+        kinds.setdefault("true and false" if is_truth else words, []).append(column)
     if len(kinds) > 1:
-        (one, (first, this)), (other, (second, that)) = list(kinds.items())[:2]
-        raise InputError(
-            f"column {first!r} holds {one} (such as {plain(this)}) and column {second!r} {other} (such as "
-            f"{plain(that)}), but true values and predicted labels must be of one kind; fix the file."
-        )
-    return sorted(values)
+        held = [
+            f"{quoted([column.name for column in of_kind])} hold{'s' * (len(of_kind) == 1)} {kind} (such as "
+            f"{plain(of_kind[0].dropna().iloc[0])})"
+            for kind, of_kind in kinds.items()
+        ]
+        raise InputError(f"{' and '.join(held)}; {remedy}.")
 
 
-def _kind_of(value: Any) -> str:
-    return "text" if isinstance(value, str) else "true and false" if isinstance(value, bool) else "numbers"
+def kind_of_prediction(values: Any, truth: Any) -> Response:
+    """What a column of predictions holds, by the column of true values.
+
+    Labels are text, or few whole numbers that the target has. Other numbers are probabilities of a class where the
+    target is text or of two values, else values.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> truth, columns = pd.Series([0, 1, 2]), ([0, 0, 1], [0.2, 0.0, 0.9])
+    >>> [kind_of_prediction(pd.Series(column), truth).value for column in columns]
+    ['labels', 'values']
+    """
+    if values.dtype.kind not in "iuf":
+        return Response.LABELS
+    known, is_text = {*truth.dropna().unique().tolist()}, truth.dtype.kind not in "iuf"
+    if not is_text and len(known) <= MOST_NUMBERED_CLASSES and {*values.dropna().unique().tolist()} <= known:
+        return Response.LABELS
+    return Response.PROBABILITIES if is_text or len(known) == 2 else Response.VALUES

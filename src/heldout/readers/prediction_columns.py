@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout import _defaults
-from heldout.data.task import TaskKind, Truth, array_of, labels_text, no_labels, numbers_of, shortened
+from heldout.data.task import TaskKind, Truth, array_of, labels_text, no_labels, numbers_of
 from heldout.errors import InputError
 from heldout.estimates.input_arrays import read_predictions
 from heldout.estimates.responses import ResponseName
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import HeldOutPredictions
-from heldout.readers.columns import check_no_dates, class_code, plain, quoted, reads_as_number
+from heldout.readers.columns import check_no_dates, check_numbers, class_code, quoted, reads_as_number
+from heldout.readers.known_classes import KnownClasses, check_one_kind
 from heldout.readers.long_table_signs import check_no_probabilities_of_classes
 from heldout.readers.prediction_arrays import exchanged
 
@@ -171,56 +172,31 @@ def _check_classes(
 
 
 def check_kinds(found: ColumnPredictions, heads: PredictionColumns, truth: Truth, metric: Metric) -> None:
-    """Refuse text among numbers, and numbers beside labels, naming the column, value and row."""
+    """Refuse columns that a metric cannot read, and text among numbers, naming the column, value and row."""
     frame = found.frame
-    for name in frame.columns:
-        check_no_dates(frame[name], "a prediction")
     if truth.classes is not None and not heads.per_class and found.configurations is None:
         check_no_probabilities_of_classes(frame, truth.classes.tolist(), _stems(frame.columns).values())
-    if truth.kind is TaskKind.MULTICLASS and not heads.per_class:
-        _check_labels_of_several_classes(frame, truth, metric)
-    texts = [name for name in frame.columns if frame[name].dtype.kind not in "iufb"]
     labels_will_do = truth.kind.is_classification and Response.LABELS in metric.responses
-    needs_numbers = heads.per_class or not labels_will_do
-    for name in texts:
-        present = frame[name].dropna()
-        is_number = present.map(reads_as_number).astype(bool)
-        if is_number.all() or not (needs_numbers or is_number.mean() > 0.5):
-            continue
-        stranger = present[~is_number]
-        why = "most of its other rows hold numbers"
-        if needs_numbers:
-            why = "the column of a class needs numbers" if heads.per_class else f"{metric.name} needs numbers"
-        raise InputError(
-            f"column {name!r} holds {shortened(stranger.iloc[0])} in row {stranger.index[0] + 1}, but {why}; fix "
-            "the file, or leave the column out (--exclude)."
-        )
-    _check_of_one_kind(frame)
-
-
-def _check_of_one_kind(frame: Any) -> None:
-    """Refuse numbers beside text, and true and false beside other numbers, with a value of each."""
-    kinds = {name: frame[name].dtype.kind for name in frame.columns}
-    of = {
-        "numbers": [name for name, kind in kinds.items() if kind in "iuf"],
-        "true and false": [name for name, kind in kinds.items() if kind == "b"],
-        "text": [name for name, kind in kinds.items() if kind not in "iufb"],
-    }
-    held = [(what, names) for what, names in of.items() if names]
-    if len(held) > 1:
-        (one, these), (other, those) = held[:2]
-        raise InputError(
-            f"{quoted(these)} hold {one} and {quoted(those)} {other} (such as {_example(frame[those[0]])}); "
-            "predictions must be all scores or all labels: leave one kind out (--exclude), or fix the file."
-        )
-
-
-def _example(column: Any) -> str:
-    """A value of a column of text, one that is no number if there is one, and its row."""
-    present = column.dropna()
-    strange = present[~present.map(reads_as_number).astype(bool)]
-    first = (strange if len(strange) else present).head(1)
-    return f"{shortened(first.iloc[0])} in row {first.index[0] + 1}"
+    if truth.kind is TaskKind.MULTICLASS and not heads.per_class:
+        if not labels_will_do:
+            raise InputError(
+                f"{metric.name} needs {' or '.join(metric.responses)}, and probabilities of several classes are a "
+                "column for each class, named name[class]; give those, or use a metric of labels such as accuracy, "
+                "with columns of labels."
+            )
+        for name in frame.columns:
+            assert truth.classes is not None
+            KnownClasses(truth.classes).codes(frame[name])
+    for name in frame.columns:
+        check_no_dates(frame[name], "a prediction")
+        is_number = frame[name].dropna().map(reads_as_number).astype(bool)
+        # A few words among numbers are damage, where labels would do.
+        if frame[name].dtype.kind != "b" and (heads.per_class or not labels_will_do or 0.5 < is_number.mean() < 1):
+            check_numbers(frame[name], "the predictions")
+    columns = [frame[name] for name in frame.columns]
+    check_one_kind(
+        columns, "predictions must be all scores or all labels: leave one kind out (--exclude), or fix the file"
+    )
 
 
 def remarks_on_whole_numbers(found: ColumnPredictions) -> tuple[str, ...]:
@@ -235,34 +211,6 @@ def remarks_on_whole_numbers(found: ColumnPredictions) -> tuple[str, ...]:
         "it is not one, name its use (--group, --row, --repeat, ...), or --exclude it."
         for name in whole[:MOST_REMARKS]
     )
-
-
-def _check_labels_of_several_classes(frame: Any, truth: Truth, metric: Metric) -> None:
-    """Refuse columns that do not hold labels: one column per configuration cannot hold several probabilities."""
-    instead = "probabilities of several classes are a column for each class, named name[class]"
-    assert truth.classes is not None
-    if Response.LABELS not in metric.responses:
-        raise InputError(
-            f"{metric.name} needs {' or '.join(metric.responses)}, and {instead}; give those, or use a metric of "
-            "labels such as accuracy, with columns of labels."
-        )
-    known = {*truth.classes.tolist(), *map(str, truth.classes.tolist())}
-    for name in frame.columns:
-        present = frame[name].dropna()
-        strange = present[~present.isin(known)]
-        if not len(strange):
-            continue
-        value, row = strange.iloc[0], strange.index[0] + 1
-        has_decimals = frame[name].dtype.kind == "f" and bool((present != present.round()).any())
-        why = (
-            f"; with {truth.n_classes} classes a column must hold labels: {instead}"
-            if has_decimals
-            else "; fix the file, or leave the column out (--exclude)"
-        )
-        raise InputError(
-            f"column {name!r} holds {plain(value)} in row {row}, which is none of the target's classes "
-            f"({labels_text(truth.classes)}){why}."
-        )
 
 
 def holds_amounts(found: ColumnPredictions, truth: Truth) -> bool:

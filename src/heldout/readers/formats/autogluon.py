@@ -15,12 +15,12 @@ from typing import Any
 
 from heldout.errors import InputError
 from heldout.flags import Flag
-from heldout.readers.columns import holds_labels, quoted
+from heldout.readers.columns import quoted
 from heldout.readers.formats.base import ColumnUses, Export, is_frame
 from heldout.readers.formats.given import INDEX, check_target
 from heldout.readers.formats.line_roles import LineRoles
 from heldout.readers.formats.parts import parts_of
-from heldout.readers.formats.tool import Tool
+from heldout.readers.formats.tool import Tool, of_kind
 from heldout.readers.tables import Table, table_of_frame
 
 _LEADERBOARD = {"model", "score_val", "stack_level"}
@@ -97,7 +97,7 @@ class AutoGluon(Tool):
             **(
                 {"probabilities": {name: name for name in rest}}
                 if len(rest) != 1
-                else _alone(table, rest[0], uses.target)
+                else of_kind(table, rest[0], uses.target, two_are_classes=True)
             ),
         )
 
@@ -126,16 +126,3 @@ def _of_frame(table: Any, model: Any) -> Table:
     frame = (frame if hasattr(frame, "set_axis") else frame.to_pandas()).rename_axis(None)
     read = table_of_frame(frame, f"the table of {model}")
     return replace(read, frame=read.frame.assign(**{_ROW: frame.index}))
-
-
-def _alone(table: Table, name: str, target: str) -> dict[str, Any]:
-    """The role of the only column: labels, or numbers; refused where these may be of one class."""
-    truth, predicted = table.frame[target], table.frame[name]
-    if predicted.dtype.kind not in "iuf" or (truth.dtype.kind in "iuf" and holds_labels(truth, predicted)):
-        return {"labels": name}
-    if truth.dtype.kind not in "iuf" or truth.nunique() == 2:
-        raise InputError(
-            f"{table.name} has one column of numbers ({name!r}), and nothing says of which class of {target!r} "
-            "they are; give a column for each class, as predict_proba_multi() does."
-        )
-    return {"values": name}

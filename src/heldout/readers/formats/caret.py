@@ -7,7 +7,7 @@ class, ``weights`` if there were any, ``rowIndex`` from 1, a column for each tun
 
 from __future__ import annotations
 
-from heldout.readers.columns import holds_labels, place_of_class
+from heldout.readers.columns import place_of_class
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.line_roles import LineRoles
 from heldout.readers.formats.tool import Tool, of_kind
@@ -33,7 +33,8 @@ class Caret(Tool):
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         frame = table.frame
-        classes = class_values(frame["obs"], frame["pred"]) if holds_labels(frame["obs"], frame["pred"]) else []
+        kind = of_kind(table, "pred", "obs")
+        classes = class_values(frame["obs"], frame["pred"]) if "labels" in kind else []
         others = [name for name in frame if name not in {*self.needs, "Resample", uses.weight, uses.group}]
         probabilities = {name: name for name in others if place_of_class(name, classes) is not None}
         settings = [name for name in others if name not in {*probabilities, "weights"}]
@@ -43,5 +44,5 @@ class Caret(Tool):
             probabilities=probabilities,
             is_chosen=configuration != _NOTHING_TUNED,
             remarks=(_WEIGHTS,) * ("weights" in others and "weights" not in probabilities),
-            **of_kind(frame, "pred", "obs"),
+            **kind,
         )

@@ -44,5 +44,5 @@ class Mlr3(Tool):
             configuration=configuration,
             probabilities=probabilities,
             settings=tuple(name for name in frame if name not in known),
-            **of_kind(frame, "response", "truth", with_classes=bool(probabilities)),
+            **of_kind(table, "response", "truth", with_classes=bool(probabilities)),
         )

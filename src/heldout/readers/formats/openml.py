@@ -60,7 +60,7 @@ class OpenMLRun(Tool):
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         check_alone(table, "sample")  # of a learning curve, a number of training rows
         probabilities = with_prefix(table.frame, "confidence.")
-        kind = of_kind(table.frame, "prediction", uses.target, with_classes=bool(probabilities))
+        kind = of_kind(table, "prediction", uses.target, with_classes=bool(probabilities))
         return LineRoles(probabilities=probabilities, **kind)
 
 

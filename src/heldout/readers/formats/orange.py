@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.readers.columns import check_names, holds_labels, quoted
+from heldout.readers.columns import check_names
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.line_roles import LineRoles
 from heldout.readers.formats.tool import Tool, of_kind
@@ -71,7 +71,7 @@ class Orange(Tool):
         probabilities = {name[2:-1]: name for name in frame if name.startswith("P(") and name.endswith(")")}
         return LineRoles(
             probabilities=probabilities,
-            **of_kind(frame, _PREDICTED, uses.target, with_classes=bool(probabilities)),
+            **of_kind(table, _PREDICTED, uses.target, with_classes=bool(probabilities)),
         )
 
 
@@ -147,10 +147,6 @@ def _of_learners(table: Table, target: str, uses: ColumnUses, head: _Header) -> 
     of_classes = {f"{name} ({text})" for name in learners for text in classes}
     if uses.row is None:
         _check_tested_once(frame, [name for name in frame if name not in {*learners, *of_classes, _FOLD}], target)
-    kinds = {name: bool(classes) or holds_labels(frame[target], frame[name]) for name in learners}
-    if len(set(kinds.values())) > 1:
-        labels, numbers = ([name for name, held in kinds.items() if held is kind] for kind in (True, False))
-        raise InputError(f"{quoted(labels)} hold labels and {quoted(numbers)} numbers; name learners of one kind.")
     named = (target, _FOLD, uses.row, uses.group, uses.weight)
     kept = frame[[name for name in named if isinstance(name, str) and name in frame]]
     tables = {}

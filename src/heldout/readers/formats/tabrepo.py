@@ -127,8 +127,8 @@ def _matrix(folder: Path) -> tuple[Sequence[str], NDArray[np.float64]]:
     models, sizes, kind = about.models, about.pred_val_shape, np.dtype(about.dtype.value)
     if len(sizes) not in (2, 3) or not sizes[0] == len(models) == len({*models}):
         raise InputError(
-            f"{path} has the pred_val_shape {list(sizes)}; it must be [models, rows] or [models, rows, classes], and "
-            f"there are {len({*models})} different names of models."
+            f"{path} has the pred_val_shape {list(sizes)}; it must be [models, rows] or [models, rows, classes], "
+            f"and there are {len({*models})} different names of models."
         )
     file, needed = folder / _MATRIX, math.prod(sizes) * kind.itemsize
     if file.stat().st_size != needed:

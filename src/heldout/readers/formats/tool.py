@@ -14,11 +14,13 @@ import numpy as np
 
 from heldout.data.task import row_labels
 from heldout.errors import InputError
-from heldout.readers.columns import free_name, holds_labels, quoted
+from heldout.metrics.base import Response
+from heldout.readers.columns import free_name, quoted
 from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat, without_row_names
 from heldout.readers.formats.given import with_values
 from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.formats.parts import parts_of, stacked
+from heldout.readers.known_classes import kind_of_prediction
 from heldout.readers.lines import numbered_rows
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import Table
@@ -106,9 +108,22 @@ def _n_rows(labels: Any, target: Any) -> int | None:
     return len(given) if given is not None and {*labels} <= {*given} else numbered_rows(labels)
 
 
-def of_kind(frame: Any, predicted: str, target: str, *, with_classes: bool = False) -> dict[str, Any]:
-    """The role of a column of predictions: labels or values; beside columns of classes it is always labels."""
-    return {"labels" if with_classes or holds_labels(frame[target], frame[predicted]) else "values": predicted}
+def of_kind(
+    table: Table, predicted: str, target: str, *, with_classes: bool = False, two_are_classes: bool = False
+) -> dict[str, Any]:
+    """The role of a column of predictions: labels or values; ``with_classes``, beside columns of these, labels.
+
+    Numbers of which nothing says which class they are of are refused: of text, and if ``two_are_classes`` of a
+    target of two numbers.
+    """
+    truth = table.frame[target]
+    kind = Response.LABELS if with_classes else kind_of_prediction(table.frame[predicted], truth)
+    if kind is Response.PROBABILITIES and (two_are_classes or truth.dtype.kind not in "iuf"):
+        raise InputError(
+            f"{table.name} has one column of numbers ({predicted!r}), and nothing says of which class of "
+            f"{target!r} they are; give a column for each class."
+        )
+    return {"labels" if kind is Response.LABELS else "values": predicted}
 
 
 def with_prefix(frame: Any, prefix: str) -> dict[str, str]:
