@@ -66,7 +66,7 @@ def test_a_class_with_fewer_rows_than_folds(command: Command, table: Write) -> N
 
     refused(
         command("tune", table(outcome=outcome), "--target", "outcome"),
-        "class 'rare' of 'outcome' has 3 rows, fewer than the 5 folds; use --cv 3",
+        "class 'rare' has 3 rows, fewer than the 5 folds; use at most --cv 3",
     )
 
 

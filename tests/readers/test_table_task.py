@@ -134,14 +134,6 @@ def test_groups_need_a_value_in_every_row_and_another_column_than_the_target() -
         task_from_table(table(), "y", groups="y")
 
 
-def test_folds_that_a_class_cannot_fill_name_it_and_its_count() -> None:
-    rare = task_from_table(table(y=["rare"] * 3 + ["no"] * 27 + ["yes"] * 30), "y")
-
-    check_folds_fit(rare, 3)
-    with pytest.raises(InputError, match="class 'rare' of 'y' has 3 rows, fewer than the 5 folds; use --cv 3"):
-        check_folds_fit(rare, 5)
-
-
 def test_folds_need_as_many_groups_and_every_class_in_two_of_them() -> None:
     groups = np.repeat(np.arange(4), 15)
 

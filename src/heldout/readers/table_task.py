@@ -349,7 +349,7 @@ def _weights(column: Any) -> NDArray[np.float64] | None:
 
 
 def check_folds_fit(found: TableTask, n_folds: int) -> None:
-    """Refuse more folds than some class, the groups or the events can fill, in words of the table."""
+    """Refuse more folds than the groups or the events can fill, and a class of one group, in words of the table."""
     task = found.task
     if task.groups is not None and len(np.unique(task.groups)) < n_folds:
         raise InputError(
@@ -363,27 +363,10 @@ def check_folds_fit(found: TableTask, n_folds: int) -> None:
                 f"the target {found.target!r} has {counted(events, 'event')}, and folds need at least 2, one to "
                 "train on and one to test; gather more rows with the event."
             )
-    if not task.truth.kind.is_classification:
-        return
-    assert task.truth.classes is not None
-    for code, label in enumerate(task.truth.classes):
-        rows = task.truth.values == code
-        _check_class(found.target, labels_text([label]), int(rows.sum()), n_folds, "rows")
-        if task.groups is not None:
-            _check_class(found.target, labels_text([label]), len(np.unique(task.groups[rows])), 2, "groups")
-
-
-def _check_class(target: str, label: str, count: int, least: int, what: str) -> None:
-    if count >= least:
-        return
-    if what == "groups":
-        raise InputError(
-            f"class {label} of {target!r} occurs in {count} group only, and so never in training and test rows "
-            "at once; gather more groups of it, or leave its rows out."
-        )
-    remedy = (
-        f"use --cv {count}, or gather more rows of it" if count >= 2 else "gather more rows of it or leave it out"
-    )
-    raise InputError(
-        f"class {label} of {target!r} has {counted(count, 'row')}, fewer than the {least} folds; {remedy}."
-    )
+    if task.truth.kind.is_classification and task.groups is not None:
+        for code, label in enumerate(task.truth.classes if task.truth.classes is not None else ()):
+            if (count := len(np.unique(task.groups[task.truth.values == code]))) < 2:
+                raise InputError(
+                    f"class {labels_text([label])} of {found.target!r} occurs in {count} group only, and so never "
+                    "in training and test rows at once; gather more groups of it, or leave its rows out."
+                )
