@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -125,7 +125,7 @@ def _repeats(scores: Mapping[str, Mapping[str, Floats]], results: Iterable[Mappi
         if n_other != n_splits:
             raise InputError(f"{name} has {n_other} splits and {first_name} has {n_splits}; {_SAME_SPLITS}.")
         tested_rows = _tested_rows(name, result)
-        if first is not None and tested_rows is not None and not _are_equal(first, tested_rows):
+        if first is not None and tested_rows is not None and [*map(list, first)] != [*map(list, tested_rows)]:
             raise InputError(f"{name} was tested on other rows than {first_name}; {_SAME_SPLITS}.")
         first = tested_rows if first is None else first
     if first is None or len(first) != n_splits:
@@ -141,10 +141,6 @@ def _repeats(scores: Mapping[str, Mapping[str, Floats]], results: Iterable[Mappi
 
 
 _SAME_SPLITS = "give every model the same cv, with an integer random_state where it shuffles"
-
-
-def _are_equal(first: Sequence[NDArray[Any]], other: Sequence[NDArray[Any]]) -> bool:
-    return len(first) == len(other) and all(map(np.array_equal, first, other))
 
 
 def _tested_rows(name: str, result: Mapping[str, Any]) -> list[NDArray[Any]] | None:

@@ -113,10 +113,9 @@ def check_one_kind(columns: Iterable[Any], remedy: str) -> None:
     kinds: dict[str, list[Any]] = {}
     for column in columns:
         check_no_dates(column, "a label or a prediction")
-        present = column.dropna()
-        words = "text" if len(present) and isinstance(present.iloc[0], str) else "numbers"
-        is_truth = len(present) and isinstance(present.iloc[0], bool | np.bool_)
-        kinds.setdefault("true and false" if is_truth else words, []).append(column)
+        for value in column.dropna().head(1):
+            words = "text" if isinstance(value, str) else "numbers"
+            kinds.setdefault("true and false" if isinstance(value, bool | np.bool_) else words, []).append(column)
     if len(kinds) > 1:
         held = [
             f"{quoted([column.name for column in of_kind])} hold{'s' * (len(of_kind) == 1)} {kind} (such as "

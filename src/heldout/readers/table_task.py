@@ -107,6 +107,8 @@ def task_from_table(
     column = table.column(target, "the target")
     uses = _uses(target, event, groups, weight)
     group_column = None if groups is None else table.column(groups, "the groups")
+    if group_column is not None:
+        check_complete(group_column, "the groups", "its group: fill them in, or leave these rows out")
     weights = None if weight is None else _weights(table.column(weight, "the weights"))
     if event is None and event_value is not None:
         raise InputError(
@@ -140,7 +142,7 @@ def task_from_table(
         "remarks": [*table.remarks, *remarks_on_text(usable)],
     }
     return TableTask(
-        Task(usable, truth, _group_labels(group_column), weights), target, why, excluded, columns, event
+        Task(usable, truth, labels_of_column(group_column), weights), target, why, excluded, columns, event
     )
 
 
@@ -326,13 +328,6 @@ def _check_size(column: Any, what: str) -> None:
             f"±{GREATEST:.0e}: {column.iloc[first]!s} in row {first + 1} is the first; if they stand for missing "
             "values leave them empty, else scale them."
         )
-
-
-def _group_labels(column: Any) -> NDArray[Any] | None:
-    if column is None:
-        return None
-    check_complete(column, "the groups", "its group: fill them in, or leave these rows out")
-    return np.asarray(labels_of_column(column))
 
 
 def _weights(column: Any) -> NDArray[np.float64] | None:

@@ -255,7 +255,11 @@ def read_parquet(path: Path) -> tuple[Any, ColumnRoles | None]:
         check_names(path, list(schema.names))
         _check_types(path, schema)
         roles = roles_of_metadata(schema.metadata, str(path))
-        _check_room(path, schema, metadata.num_rows)
+        # Two copies: the one that is read, and that of pandas. Text has no width, but at least a pointer.
+        bits = [field.type.bit_width if pa.types.is_primitive(field.type) else 64 for field in schema]
+        a_row = sum(max(width // 8, 1) for width in bits)
+        what = f"the {metadata.num_rows:,} rows of {len(schema):,} columns in {path}"
+        refuse_beyond_memory(2 * metadata.num_rows * a_row, what, FEWER, 1.0)
         arrow = pq.read_table(path)
     except InputError:
         raise
@@ -275,21 +279,6 @@ def read_parquet(path: Path) -> tuple[Any, ColumnRoles | None]:
     frame.columns = named_columns(frame.columns)
     check_names(path, list(frame.columns))
     return frame, roles
-
-
-def _check_room(path: Path, schema: Any, n_rows: int) -> None:
-    """Refuse a table of which memory does not hold two copies: the one that is read, and that of pandas."""
-    a_row = sum(_bytes_of_cell(field.type) for field in schema)
-    refuse_beyond_memory(
-        2 * n_rows * a_row, f"the {n_rows:,} rows of {len(schema):,} columns in {path}", FEWER, 1.0
-    )
-
-
-def _bytes_of_cell(kind: Any) -> int:
-    try:
-        return max(int(kind.bit_width) // 8, 1)
-    except ValueError:  # text has no width of its own, but at least a pointer
-        return 8
 
 
 def _check_types(path: Path, schema: Any) -> None:

@@ -76,8 +76,13 @@ class Mljar(Tool):
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         folders = _model_folders(export)
         run = folders[0].parent
+        settings = json_object(run / "params.json") if (run / "params.json").is_file() else {}
         flags: dict[Flag, str] = {}
-        if stopped := [folder.name for folder in folders if _model_type(folder) in _STOPPED_EARLY]:
+        types = {
+            folder.name: entry(json_object(folder / _FRAMEWORK), "params", "learner", "model_type")
+            for folder in folders
+        }
+        if stopped := [name for name, kind in types.items() if str(kind) in _STOPPED_EARLY]:
             flags |= Flag.STOPPED_ON_PREDICTED_ROWS.of(tool="MLJAR", which=quoted(stopped, 3))
         if (n_repeats := _folds(run)[1]) > 1:
             flags |= Flag.AVERAGED_REPEATS.of(
@@ -89,7 +94,7 @@ class Mljar(Tool):
             weight="sample_weight" if "sample_weight" in table.frame else None,
             n_rows=_n_given(run),
             flags=flags,
-            adaptive=_is_adaptive(run),
+            adaptive=any(settings.get(step) for step in _ADAPTIVE_STEPS),
             remarks=_left_out(run, folders),
         )
 
@@ -139,10 +144,6 @@ def _with_target_of(first: Any, frame: Any) -> Any:
     ):
         return frame.assign(target=target)
     return frame
-
-
-def _model_type(folder: Path) -> str:
-    return str(entry(json_object(folder / _FRAMEWORK), "params", "learner", "model_type"))
 
 
 def _two_values(target: Any, folder: Path) -> tuple[str, str]:
@@ -205,11 +206,6 @@ def _check_no_copies(run: Path, n_rows: int) -> None:
             "classes with fewer than 20 rows, and a model may have been trained on the copy of a row that it "
             "predicts, so these are no held-out predictions; give MLJAR at least 20 rows of each class."
         )
-
-
-def _is_adaptive(run: Path) -> bool:
-    path = run / "params.json"
-    return path.is_file() and any(json_object(path).get(step) for step in _ADAPTIVE_STEPS)
 
 
 def _left_out(run: Path, folders: list[Path]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,8 @@ def parts_of(export: Export, *endings: str) -> dict[str, Export]:
         ``run_7/predictions.arff``, those of its folders are, and the model has the name of the folder.
     """
     if isinstance(export.value, Mapping):
-        return {str(name): _part(name, part) for name, part in export.value.items()}
+        parts = {str(name): Export.of(part) for name, part in export.value.items()}
+        return {name: replace(part, name=name) if part.path is None else part for name, part in parts.items()}
     if isinstance(export.value, list | tuple):
         if not all(isinstance(part, str | Path) for part in export.value):
             return {}
@@ -88,11 +90,6 @@ def stacked(tables: Mapping[str, Table], name: str) -> tuple[Table, str]:
     model = free_name("model", columns)
     frame = pd.concat([frame[columns].assign(**{model: key}) for key, frame in frames.items()], ignore_index=True)
     return Table(name, frame, tables[first].remarks), model
-
-
-def _part(name: Any, part: Any) -> Export:
-    export = Export.of(part)
-    return Export(str(name), value=part) if export.path is None else export
 
 
 def _named(paths: Sequence[Path], name: str) -> dict[str, Export]:

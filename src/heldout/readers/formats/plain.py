@@ -335,7 +335,7 @@ def _prediction_columns(
         remarks.append(f"Excluded {quoted(constant)}: one value in each configuration (its settings).")
     classes = columns_of_classes(rest, texts)
     labels = [name for name in rest if len(classes) == 1 and name not in classes[0]]
-    if len(classes) == 1 and all(_holds_labels(table.frame[name], texts) for name in labels):
+    if len(classes) == 1 and all({*map(plain, table.frame[name].dropna().unique())} <= {*texts} for name in labels):
         if labels:
             remarks.append(
                 f"The probabilities {quoted(list(classes[0]))} are the predictions, and the labels "
@@ -378,7 +378,3 @@ def _check_no_setting(column: Any, configurations: LineKey) -> None:
             f"{configurations.labels[configurations.codes[0]]}), so it is a setting, not a prediction; name "
             "the column of predictions with --prediction COL."
         )
-
-
-def _holds_labels(column: Any, texts: Sequence[str]) -> bool:
-    return {plain(value) for value in column.dropna().unique()} <= {*texts}

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from heldout.data.task import array_of, column_of, in_one_order
 from heldout.errors import InputError
 from heldout.readers.formats.autogluon import holds_ensemble
-from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
+from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat, is_frame
 from heldout.readers.formats.plain import predictions_from_table
 from heldout.readers.prediction_table import PredictionTable, Source
 from heldout.readers.tables import table_of_frame
@@ -34,7 +34,8 @@ class ScikitLearn(PredictionFormat):
         return (
             isinstance(value, Mapping)
             and bool(value)
-            and all(isinstance(array, np.ndarray | list) or _is_series(array) for array in value.values())
+            and all(isinstance(array, np.ndarray | list) or hasattr(array, "to_numpy") for array in value.values())
+            and not any(map(is_frame, value.values()))
             and not holds_ensemble(value)
         )
 
@@ -70,10 +71,6 @@ class ScikitLearn(PredictionFormat):
             raise InputError(f"the arrays must be of the same rows, got {sizes} rows.")
         table = table_of_frame(pd.DataFrame(dict(columns)), "the arrays")
         return predictions_from_table(table, uses, Source("the arrays", self.name, self.title))
-
-
-def _is_series(value: Any) -> bool:
-    return hasattr(value, "to_numpy") and not hasattr(value, "columns")
 
 
 def _columns(name: str, array: NDArray[Any], target: Any) -> list[tuple[str, NDArray[Any]]]:
