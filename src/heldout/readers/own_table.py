@@ -130,15 +130,16 @@ def predictions_from_own_table(table: Table) -> PredictionTable:
     _check_columns(table, roles)
     uses = {"row": "the rows", "repeat": "the repeats", roles.target: "the target", "group": "the groups"}
     uses |= {"weight": "the weights"} | ({} if roles.event is None else {roles.event: "the event"})
-    for name in uses.keys() & {*frame.columns}:
-        check_complete(frame[name], uses[name])
+    uses = {name: purpose for name, purpose in uses.items() if name in frame}
+    for name, purpose in uses.items():
+        check_complete(frame[name], purpose)
     rows, repeats = line_key("row", frame["row"]), line_key("repeat", frame["repeat"])
     cut = f"the file was cut or filtered: {AS_CSV}"
     lines = lines_of_cells([rows, repeats], f"each row has one line in each repeat: {AS_WRITTEN}", cut)
     for noun, size, written in zip(("rows", "repeats"), lines.shape, (roles.rows, roles.repeats), strict=True):
         if written not in (None, size):
             raise InputError(f"{table.name} has {size} {noun}, and {written} in its metadata 'heldout'; {cut}.")
-    for name in uses.keys() & {*frame.columns} - {"row", "repeat"}:
+    for name in [*uses][2:]:
         check_same(uses[name], frame[name], lines, rows)
     once = frame.iloc[lines[:, 0]].reset_index(drop=True)
     classes = None if roles.classes is None else np.asarray(roles.classes)

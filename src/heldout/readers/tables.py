@@ -143,13 +143,9 @@ def check_file(path: Path) -> None:
         raise InputError(
             f"there is no file {shown}; give a CSV or Parquet file, or example:breast_cancer.{near}"
         ) from None
-    except PermissionError:
-        raise InputError(f"{shown} cannot be read: permission denied; change its permissions.") from None
     except (OSError, ValueError) as error:  # a name that is too long, holds a NUL character, or leads in a circle
         why = getattr(error, "strerror", None) or str(error)
-        raise InputError(
-            f"{shown!r} cannot be the name of a file ({why.lower()}); give a CSV or Parquet file."
-        ) from None
+        raise InputError(f"{shown!r} cannot be read ({why.lower()}); give a CSV or Parquet file.") from None
 
 
 def _nearest_files(path: Path) -> str:
@@ -177,24 +173,20 @@ def _example(name: str) -> Table:
 
 def _plain_types(frame: Any) -> Any:
     """The columns in types that scikit-learn accepts: numbers, bool, text, without pandas' nullable types."""
-    pd = _pandas()
-    kept = [isinstance(dtype, np.dtype) and dtype.kind in "iufbmM" for dtype in frame.dtypes]
-    plain = {name: _plain_type(frame[name]) for name in frame.columns[np.logical_not(kept)]}
-    frame = frame.set_axis(pd.RangeIndex(len(frame)))
-    halves = frame.columns[[dtype == np.float16 for dtype in frame.dtypes]]
-    plain |= {name: frame[name].astype("float64") for name in halves}
-    if not plain:
-        return frame
-    names = frame.columns
-    changed = pd.DataFrame(
-        {name: column.set_axis(frame.index) for name, column in plain.items()}, index=frame.index
-    )
-    return pd.concat([frame.drop(columns=[*plain]), changed], axis=1)[names]
+    types = {name: dtype for name, dtype in frame.dtypes.items() if dtype == np.float16 or not _is_of_numpy(dtype)}
+    plain = {name: _plain_type(frame[name]) for name in types}
+    return frame.assign(**plain).set_axis(_pandas().RangeIndex(len(frame)))
+
+
+def _is_of_numpy(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind in "iufbmM"
 
 
 def _plain_type(column: Any) -> Any:
     pd = _pandas()
     dtype = column.dtype
+    if dtype == np.float16:
+        return column.astype("float64")
     if isinstance(dtype, pd.CategoricalDtype):
         column = column.astype(dtype.categories.dtype if not column.isna().any() else object)
         dtype = column.dtype
