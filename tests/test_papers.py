@@ -15,7 +15,7 @@ import heldout as ho
 from heldout._papers import of_papers
 from heldout.data.task import TaskKind
 from heldout.errors import MissingPapersError
-from heldout.spaces.published import PublishedSpace, published_space
+from heldout.spaces.presets import PublishedSpace, published_space
 
 Command = Callable[..., Any]
 NEEDS = "needs heldout-papers: pip install heldout-papers"

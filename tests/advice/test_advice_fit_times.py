@@ -15,8 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 import heldout as ho
-from heldout.advice.costs import TimedFit, family_time, spread, timed_fits, total_time
-from heldout.advice.problem import Family, problem_of
+from heldout.advice.costs import Family, TimedFit, family_time, problem_of, spread, timed_fits, total_time
 from heldout.arguments.search import SearchArguments
 from heldout.errors import InputError
 

@@ -6,9 +6,7 @@ import pytest
 
 from heldout.cli.tune_options import plan_named
 from heldout.errors import InputError
-from heldout.folds.auto import AutoFolds
-from heldout.folds.paired import PairedHoldOut
-from heldout.folds.plans import BootstrapSamples, HoldOut, KFolds, LeaveOut, Repeated
+from heldout.folds.plans import AutoFolds, BootstrapSamples, HoldOut, KFolds, LeaveOut, PairedHoldOut, Repeated
 
 
 def test_each_plan_has_a_text() -> None:

@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 import heldout as ho
 from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
-from heldout.folds.auto import auto_folds, number_of_folds
+from heldout.folds.plans import auto_folds, number_of_folds
 from heldout.folds.splits import make_folds
 
 RARE = np.array([0] * 36 + [1] * 4)

@@ -7,7 +7,7 @@ import pytest
 
 import heldout as ho
 from heldout.data.task import Task, truth_of
-from heldout.folds.paired import PairedHoldOut
+from heldout.folds.plans import PairedHoldOut
 from heldout.folds.splits import make_folds
 
 

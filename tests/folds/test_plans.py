@@ -24,10 +24,10 @@ from heldout._streams import numpy_seed
 from heldout.configurations import canonical_form
 from heldout.data.task import Task, TaskKind, truth_of
 from heldout.errors import InputError
-from heldout.folds.auto import auto_folds
 from heldout.folds.plans import (
     FoldPlan,
     KFolds,
+    auto_folds,
     bootstrap,
     hold_out,
     k_folds,

@@ -11,9 +11,8 @@ import pytest
 from scipy import stats
 
 from heldout.imputation.backward import pooled_p_value
-from heldout.imputation.coefficients import Coefficients
+from heldout.imputation.coefficients import Coefficients, pool_coefficients
 from heldout.imputation.pooled_scores import pool_scores
-from heldout.imputation.rubin import pool_coefficients
 
 N_ROWS = 159
 OF_CARRYING = [

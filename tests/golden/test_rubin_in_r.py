@@ -28,8 +28,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from heldout.imputation.coefficients import Coefficients, coefficients_of
-from heldout.imputation.rubin import pool_coefficients
+from heldout.imputation.coefficients import Coefficients, coefficients_of, pool_coefficients
 from heldout.spaces.regressions import NO_PENALTY
 
 GIVEN = json.loads((Path(__file__).parent / "data" / "rubin_mice.json").read_text(encoding="utf-8"))

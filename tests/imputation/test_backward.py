@@ -17,9 +17,8 @@ import heldout as ho
 from heldout.data.task import TaskKind, truth_of
 from heldout.errors import InputError
 from heldout.imputation.backward import BackwardSelection, pooled_p_value
-from heldout.imputation.coefficients import Coefficients
+from heldout.imputation.coefficients import Coefficients, pool_coefficients
 from heldout.imputation.imputed_model import ImputedModel
-from heldout.imputation.rubin import pool_coefficients
 from heldout.imputation.settings import Imputation
 from heldout.protocols.draws import drawn_rows
 from heldout.spaces import CoxRegression

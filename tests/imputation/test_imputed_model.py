@@ -22,9 +22,8 @@ from heldout._streams import numpy_seed
 from heldout.data.task import truth_of
 from heldout.errors import InputError
 from heldout.imputation.chained import ChainedImputer
-from heldout.imputation.coefficients import coefficients_of
+from heldout.imputation.coefficients import coefficients_of, pool_coefficients
 from heldout.imputation.imputed_model import ImputedModel
-from heldout.imputation.rubin import pool_coefficients
 from heldout.imputation.settings import Imputation
 from heldout.spaces import CoxRegression
 

@@ -15,9 +15,8 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from heldout.errors import InputError
-from heldout.imputation.coefficients import coefficients_of
+from heldout.imputation.coefficients import coefficients_of, pool_coefficients
 from heldout.imputation.pooled import PooledModel
-from heldout.imputation.rubin import pool_coefficients
 from heldout.metrics.survival_model import survival
 from heldout.spaces.cox import CoxRegression
 

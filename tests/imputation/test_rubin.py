@@ -7,8 +7,7 @@ import pytest
 from scipy.stats import t as student
 
 from heldout.errors import InputError
-from heldout.imputation.coefficients import Coefficients
-from heldout.imputation.rubin import pool_coefficients
+from heldout.imputation.coefficients import Coefficients, pool_coefficients
 
 
 def one(value: float, variance: float, names: tuple[str, ...] = ("x",)) -> Coefficients:

@@ -7,8 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from heldout.imputation.coefficients import Coefficients
-from heldout.imputation.rubin import pool_coefficients
+from heldout.imputation.coefficients import Coefficients, pool_coefficients
 
 NUMBERS = st.floats(-100, 100, allow_subnormal=False).map(lambda value: round(value, 6))
 

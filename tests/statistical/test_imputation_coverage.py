@@ -15,8 +15,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from heldout.data.task import truth_of
-from heldout.imputation.coefficients import coefficients_of
-from heldout.imputation.rubin import pool_coefficients
+from heldout.imputation.coefficients import coefficients_of, pool_coefficients
 from heldout.imputation.settings import Imputation
 
 TRUE = np.array([0.5, 0.7, -0.5, 0.8])

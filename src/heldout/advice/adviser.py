@@ -9,9 +9,19 @@ from typing import Any, ClassVar
 
 from heldout._record import Record, TextTable
 from heldout._streams import RandomState
-from heldout.advice.costs import Cost, FamilyTime, WorstCase, costs_of, family_time, timed_fits, worst_case_of
+from heldout.advice.costs import (
+    Cost,
+    FamilyTime,
+    SearchProblem,
+    WorstCase,
+    costs_of,
+    estimator_and_grid,
+    family_time,
+    problem_of,
+    timed_fits,
+    worst_case_of,
+)
 from heldout.advice.evidence import Expected, expected_change, installed_evidence
-from heldout.advice.problem import SearchProblem, estimator_and_grid, problem_of
 from heldout.advice.recommendation import Recommendation, recommendation
 from heldout.advice.words import CONCLUSIONS, DOUBTS, between, said
 from heldout.arguments.search import SearchArguments

@@ -70,7 +70,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
         check_options(options)
         inner = None if options.inner == _defaults.INNER else inner_named(options.inner)
         from heldout.advice.adviser import advice_on
-        from heldout.advice.problem import problem_of
+        from heldout.advice.costs import problem_of
 
         problem = problem_of(tune.job_of(options, console).search, inner)
         advice = advice_on(problem, options.seconds, options.n_jobs, adaptive=options.adaptive)

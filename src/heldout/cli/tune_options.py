@@ -569,9 +569,7 @@ def plan_named(text: str) -> FoldPlan:
     >>> [plan_named(text).words for text in ("5", "loo", "holdout:0.3", "repeated_holdout:20:0.25")]
     ['5 folds', 'leave-one-out', 'one hold-out of 30% of the rows', '20 repeats of one hold-out of 25% of the rows']
     """
-    from heldout.folds.auto import AutoFolds
-    from heldout.folds.paired import PairedHoldOut
-    from heldout.folds.plans import BootstrapSamples, HoldOut, KFolds, LeaveOut, Repeated
+    from heldout.folds.plans import AutoFolds, BootstrapSamples, HoldOut, KFolds, LeaveOut, PairedHoldOut, Repeated
 
     name, numbers = _plan_parts(text)
     if name == "repeated_holdout":

@@ -1,8 +1,17 @@
 """Plans of folds by name: K folds, hold-out, leave-one-out, and repeats of these.
 
 A plan says how to divide rows; it becomes definite when it receives them. Classes are kept in proportion if the
-task has classes, groups stay whole if there are groups, and rows are shuffled by the seed of the run. Every plan is
-also a splitter for scikit-learn's ``cv=``.
+task has classes, groups stay whole if there are groups, and rows are shuffled by the seed of the run. Every plan
+is also a splitter for scikit-learn's ``cv=``.
+
+*As many folds as the rows allow.* More folds train on more rows, so that the score is closer to that of the model
+to deploy; but every fold must test each class, or the score of a fold is undefined. So K is as large as the
+smallest class allows, up to a limit (Tsamardinos, Greasidou & Borboudakis 2018, section 2.1, stratify for the same
+reason).
+
+*Paired subsampling.* By how much the mean of J hold-outs varies cannot be seen in hold-outs of the same rows,
+which overlap. Two halves of the rows do not overlap: so the rows are divided in halves M times, and J hold-outs
+are drawn in each half, with as many test rows as those of all rows (Nadeau & Bengio 2003, section 4).
 """
 
 from __future__ import annotations
@@ -31,7 +40,7 @@ from sklearn.utils.multiclass import type_of_target
 from heldout._streams import entropy_of, numpy_seed
 from heldout._text import counted
 from heldout.data.checks import MOST_SPLITS, check_count, refuse_more_than
-from heldout.data.task import labels_text
+from heldout.data.task import Task, has_fields, labels_text
 from heldout.errors import InputError
 
 Pair = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -599,3 +608,334 @@ def leave_one_out() -> FoldPlan:
     'leave-one-out'
     """
     return LeaveOut()
+
+
+AUTO = "auto"
+"""What ``cv`` says for this plan."""
+MOST_FOLDS = 10
+
+
+@dataclass(frozen=True)
+class AutoFolds(FoldPlan):
+    """K shuffled folds, K as large as the smallest class allows, at most ``most``.
+
+    Examples
+    --------
+    >>> plan = AutoFolds(random_state=0)
+    >>> plan.get_n_splits(np.zeros((40, 1)), [0] * 36 + [1] * 4), plan.get_n_splits(np.zeros((40, 1)))
+    (4, 10)
+    """
+
+    most: int = MOST_FOLDS
+    random_state: int | None = None
+
+    def __post_init__(self) -> None:
+        check_count("most", self.most, 2, "10 is usual")
+
+    @property
+    def words(self) -> str:
+        return f"as many folds as the smallest class allows, at most {self.most}"
+
+    def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
+        return _AutoSplitter(self.most, seed, stratified, grouped)
+
+
+@dataclass(frozen=True)
+class _AutoSplitter:
+    """Counts rows, and then divides them."""
+
+    most: int
+    random_state: int
+    stratified: bool
+    grouped: bool
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Pair]:
+        """Training and test rows of every split."""
+        plan = KFolds(self.get_n_splits(X, y, groups))
+        yield from plan.of_round(self.random_state, stratified=self.stratified, grouped=self.grouped).split(
+            X, y, groups
+        )
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """K.
+
+        Raises InputError without rows, and where not even two folds can be made.
+        """
+        # Splitters of scikit-learn may be asked without a target; the first that has rows is counted.
+        counted = next((one for one in (y, groups, X) if one is not None), None)
+        if counted is None:
+            raise InputError("the number of folds depends on the rows; pass X, or the target.", argument="cv")
+        classes = np.asarray(y) if self.stratified else None
+        return number_of_folds(len(counted), classes, groups if self.grouped else None, self.most, events_of(y))
+
+
+def number_of_folds(
+    n_rows: int,
+    classes: NDArray[Any] | None = None,
+    groups: Any = None,
+    most: int = MOST_FOLDS,
+    events: NDArray[np.bool_] | None = None,
+) -> int:
+    """The largest K up to ``most`` for which every fold can test a row, or a group, of every class.
+
+    - ``classes`` (N,): the label of each row; None where there are none.
+    - ``groups`` (N,): the group of each row; a class then counts the groups that hold it.
+    - ``events`` (N,): whether the event of a row was seen. There are no more folds than events; as nothing keeps
+      events in proportion, a fold may still lack one.
+
+    Raises InputError where K would be below 2.
+
+    Examples
+    --------
+    >>> number_of_folds(100), number_of_folds(7), number_of_folds(6, np.array([0, 0, 0, 1, 1, 1]))
+    (10, 7, 3)
+    """
+    unit = "row" if groups is None else "group"
+    unit_of_row = np.arange(n_rows) if groups is None else np.asarray(groups)
+    sizes = {"": len(np.unique(unit_of_row))}
+    # The size of a class alone counts then: it is never more than all rows.
+    if classes is not None:
+        sizes = {
+            f"class {labels_text(np.array([label]))}": len(np.unique(unit_of_row[classes == label]))
+            for label in np.unique(classes)
+        }
+    # Each fold needs an event, or its concordance is undefined.
+    if events is not None:
+        sizes["the event"] = len(np.unique(unit_of_row[events]))
+    least = min(sizes, key=sizes.__getitem__)
+    if sizes[least] < 2:
+        what = f"{least} has" if least else "the data have"
+        raise InputError(
+            f"{what} {sizes[least]} {unit}, which cannot both train and test; gather more"
+            f"{' of it, or leave it out' if least else f' {unit}s'}.",
+            argument="cv",
+        )
+    return min(most, sizes[least])
+
+
+def events_of(y: Any) -> NDArray[np.bool_] | None:
+    """(N,): whether the event was seen, of a target of events and times; None of any other.
+
+    Examples
+    --------
+    >>> events_of(np.array([(True, 1.0), (False, 2.0)], dtype=[("event", bool), ("time", float)])).tolist()
+    [True, False]
+    """
+    if not has_fields(y):
+        return None
+    name = next(name for name in y.dtype.names if y.dtype[name].kind == "b")
+    return np.asarray(y[name], dtype=np.bool_)
+
+
+def check_class_sizes(task: Task, n_folds: int) -> None:
+    """Refuse more folds than the smallest class has rows."""
+    counts = task.truth.class_counts()
+    least = int(counts.argmin())
+    if counts[least] < n_folds:
+        assert task.truth.classes is not None
+        label = labels_text(task.truth.classes[least : least + 1])
+        raise InputError(
+            f"class {label} has {counts[least]} rows, fewer than the {n_folds} folds; use at most "
+            f"`cv={int(max(counts[least], 2))!r}` or `cv={AUTO!r}`, or gather more rows of it.",
+            argument="cv",
+        )
+
+
+def auto_folds(most: int = MOST_FOLDS, *, random_state: int | None = None) -> FoldPlan:
+    """As many shuffled folds as the smallest class allows: ``cv="auto"`` with a limit and a seed of one's own.
+
+    Parameters
+    ----------
+    most : int, default=10
+        K is the number of rows of the smallest class (of groups that hold it, where there are groups; of all rows,
+        where there are no classes), and at most this.
+    random_state : int, optional
+        By default the seed of the run.
+
+    Returns
+    -------
+    FoldPlan
+        For ``cv=`` of searches and protocols.
+
+    Raises
+    ------
+    InputError
+        When ``most`` is not an integer of at least 2.
+
+    Examples
+    --------
+    >>> auto_folds(5).get_n_splits([[0]] * 8, ["a", "b"] * 4)
+    4
+    """
+    return AutoFolds(most, random_state)
+
+
+def plan_of_cv(cv: Any) -> Any:
+    """The plan that ``cv="auto"`` names; anything else unchanged.
+
+    Examples
+    --------
+    >>> plan_of_cv("auto").words, plan_of_cv(5)
+    ('as many folds as the smallest class allows, at most 10', 5)
+    """
+    return AutoFolds() if isinstance(cv, str) and cv == AUTO else cv
+
+
+@dataclass(frozen=True)
+class PairedHoldOut(FoldPlan):
+    """A hold-out drawn several times from all rows, and as often in both halves of several halvings of the rows.
+
+    As a splitter of scikit-learn it gives the J splits of all rows first, then those of the halves: halving by
+    halving, first half, second half.
+
+    Examples
+    --------
+    >>> plan = PairedHoldOut(3, 0.1, halvings=2, random_state=0)
+    >>> plan.get_n_splits()  # 3 (1 + 2 · 2)
+    15
+    >>> [(len(train), len(test)) for train, test in plan.split(np.zeros((40, 1)))][2:5]
+    [(36, 4), (16, 4), (16, 4)]
+    """
+
+    times: int = 15
+    test_share: float = 0.1
+    halvings: int = 10
+    random_state: int | None = None
+
+    def __post_init__(self) -> None:
+        check_count("times", self.times, 2, "15 repeats are usual")
+        check_count("halvings", self.halvings, 1, "10 halvings are usual")
+        HoldOut(self.test_share)
+        if self.test_share >= 0.5:
+            raise InputError(
+                f"test_share must be below .5, got {self.test_share!r}, because each half of the rows tests as "
+                "many rows as all rows do; .1 is usual.",
+                argument="test_share",
+            )
+
+    @property
+    def words(self) -> str:
+        return (
+            f"{self.times} repeats of {HoldOut(self.test_share).words}, and as many in both halves of "
+            f"{self.halvings} halvings"
+        )
+
+    @property
+    def n_rounds(self) -> int:
+        return self.times
+
+    @property
+    def n_halvings(self) -> int:
+        return self.halvings
+
+    @property
+    def draws_test_rows(self) -> bool:
+        return True
+
+    def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
+        return HoldOut(self.test_share).of_round(seed, stratified=stratified, grouped=grouped)
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Pair]:
+        """Training and test rows of every split, those of all rows first."""
+        yield from super().split(X, y, groups)
+        entropy = entropy_of(self.own_seed)
+        yield from self.in_halves(len(X), y, groups, entropy, stratified=has_classes(y))
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """How many splits there are, with those of the halves."""
+        return self.times * (1 + 2 * self.halvings)
+
+    def in_halves(self, n_rows: int, y: Any, groups: Any, entropy: int, *, stratified: bool) -> Iterator[Pair]:
+        """Training and test rows of the splits of halves: halving by halving, first half, second half."""
+        for number in range(self.halvings):
+            of_half = HoldOut(0.5).of_round(
+                numpy_seed(entropy, "halves", number), stratified=stratified, grouped=groups is not None
+            )
+            for half, rows in enumerate(next(iter(of_half.split(np.zeros(n_rows), y, groups)))):
+                yield from self._in_half(np.sort(rows), n_rows, y, groups, (entropy, number, half), stratified)
+
+    def _in_half(
+        self,
+        rows: NDArray[np.intp],
+        n_rows: int,
+        y: Any,
+        groups: Any,
+        half: tuple[int, int, int],
+        stratified: bool,
+    ) -> Iterator[Pair]:
+        entropy, halving, number = half
+        own_y = None if y is None else np.asarray(y)[rows]
+        own_groups = None if groups is None else np.asarray(groups)[rows]
+        n_test = np.ceil(self.test_share * n_rows)  # as many as a hold-out of all rows tests
+        # Half a row less, so that scikit-learn, which rounds up, arrives at exactly so many; and at least one row
+        # trains.
+        share = min(2 * self.test_share if groups is not None else (n_test - 0.5) / len(rows), 1 - 1 / len(rows))
+        for draw in range(self.times):
+            splitter = HoldOut(share).of_round(
+                numpy_seed(entropy, "in halves", halving, number, draw),
+                stratified=stratified,
+                grouped=groups is not None,
+            )
+            for train, test in splitter.split(np.zeros(len(rows)), own_y, own_groups):
+                yield rows[train], rows[test]
+
+
+def pairs_in_halves(
+    plan: FoldPlan, n_rows: int, labels: NDArray[Any] | None, groups: Any, entropy: int
+) -> list[Pair]:
+    """Training and test rows of the splits of halves that a plan has; seeded by the run if the plan has no seed.
+
+    ``labels`` are those of the classes that stay in proportion; None where there are none.
+
+    Raises InputError where a half is too small to be split.
+    """
+    seed = entropy if plan.own_seed is None else plan.own_seed
+    try:
+        return list(plan.in_halves(n_rows, labels, groups, seed, stratified=labels is not None))
+    except ValueError as error:
+        raise InputError(
+            f"halves of the {n_rows} rows cannot be split ({error}); use `cv=ho.protocols.repeated_hold_out(50, "
+            "0.2)` without halves, or more rows.",
+            argument="cv",
+        ) from error
+
+
+def paired_hold_out(
+    times: int = PairedHoldOut.times,
+    test_share: float = PairedHoldOut.test_share,
+    halvings: int = PairedHoldOut.halvings,
+    *,
+    random_state: int | None = None,
+) -> FoldPlan:
+    """A hold-out drawn several times, from all rows and in both halves of the rows: for method "conservative_z".
+
+    A search scores and selects by the splits of all rows. Then it fits its winner on those of the halves:
+    2 · ``times`` · ``halvings`` fits more, which other methods do not read.
+
+    Parameters
+    ----------
+    times : int, default=15
+        Hold-outs of all rows, and of each half.
+    test_share : float, default=.1
+        Of all rows, below .5. A half tests as many rows.
+    halvings : int, default=10
+        How often the rows are divided in halves.
+    random_state : int, optional
+        Seeds the shuffle; by default the seed of the run does.
+
+    Returns
+    -------
+    FoldPlan
+        For ``cv=`` of searches and protocols.
+
+    Raises
+    ------
+    InputError
+        When ``times`` or ``halvings`` is too small, or ``test_share`` is not below .5.
+
+    Examples
+    --------
+    >>> paired_hold_out().get_n_splits()  # 15 · (1 + 2 · 10)
+    315
+    """
+    return PairedHoldOut(times, test_share, halvings, random_state)

@@ -24,9 +24,7 @@ from heldout._streams import numpy_seed
 from heldout.data.checks import MOST_SPLITS, check_count, check_fits, refuse_beyond_memory, refuse_more_than
 from heldout.data.task import Task, TaskKind, labels_text, shortened
 from heldout.errors import InputError
-from heldout.folds.auto import check_class_sizes, plan_of_cv
-from heldout.folds.paired import pairs_in_halves
-from heldout.folds.plans import FoldPlan, rounds_of
+from heldout.folds.plans import FoldPlan, check_class_sizes, pairs_in_halves, plan_of_cv, rounds_of
 
 Rows = NDArray[np.intp]
 Place: TypeAlias = tuple[int, int]

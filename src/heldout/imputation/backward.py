@@ -27,8 +27,13 @@ from heldout._types import Floats
 from heldout.data.checks import check_p_remove
 from heldout.data.task import shortened
 from heldout.errors import InputError
-from heldout.imputation.coefficients import INTERCEPT, Coefficients, coefficients_of
-from heldout.imputation.rubin import PooledCoefficients, pool_coefficients
+from heldout.imputation.coefficients import (
+    INTERCEPT,
+    Coefficients,
+    PooledCoefficients,
+    coefficients_of,
+    pool_coefficients,
+)
 from heldout.imputation.tables import columns_named, is_frame
 
 PooledTest = Literal["D1", "median_p"]

@@ -25,9 +25,8 @@ from heldout._streams import RandomState, entropy_of
 from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth, has_fields, truth_of
 from heldout.errors import InputError
-from heldout.imputation.coefficients import coefficients_of
+from heldout.imputation.coefficients import PooledCoefficients, coefficients_of, pool_coefficients
 from heldout.imputation.pooled import PooledModel
-from heldout.imputation.rubin import PooledCoefficients, pool_coefficients
 from heldout.imputation.settings import Imputation, imputation_of
 from heldout.imputation.tables import columns_named, filled, holes_of, is_frame, writable
 from heldout.metrics.survival import ConcordanceIndex

@@ -22,8 +22,7 @@ from heldout._record import Record
 from heldout.data.checks import check_count
 from heldout.data.task import array_of, numbers_of, shortened
 from heldout.errors import HeldoutWarning, InputError
-from heldout.imputation.coefficients import Coefficients
-from heldout.imputation.rubin import pool_coefficients
+from heldout.imputation.coefficients import Coefficients, pool_coefficients
 from heldout.metrics.base import Metric
 from heldout.metrics.named import metric_named
 

@@ -1,14 +1,21 @@
 """Protocols: procedures that need fits of their own, beyond those of one search."""
 
-from heldout.folds.auto import auto_folds
-from heldout.folds.paired import paired_hold_out
-from heldout.folds.plans import bootstrap, hold_out, k_folds, leave_one_out, repeated, repeated_hold_out
+from heldout.folds.plans import (
+    auto_folds,
+    bootstrap,
+    hold_out,
+    k_folds,
+    leave_one_out,
+    paired_hold_out,
+    repeated,
+    repeated_hold_out,
+)
 from heldout.imputation.backward import BackwardSelection
 from heldout.imputation.chained import ChainedImputer
+from heldout.imputation.coefficients import PooledCoefficients
 from heldout.imputation.imputed_model import ImputedModel
 from heldout.imputation.pooled import PooledModel
 from heldout.imputation.pooled_scores import PooledScore, pool_scores
-from heldout.imputation.rubin import PooledCoefficients
 from heldout.imputation.settings import Imputation
 from heldout.protocols.algorithms.comparison import (
     AlgorithmComparison,

@@ -35,7 +35,7 @@ _TYPES: Mapping[str, str] = {
     "heldout.imputation.chained": "CategoryColumn CategoryEquation ChainedImputer LinearEquation NumberColumn",
     "heldout.imputation.imputed_model": "Completion ImputedModel",
     "heldout.imputation.pooled": "PooledModel",
-    "heldout.imputation.rubin": "PooledCoefficients",
+    "heldout.imputation.coefficients": "PooledCoefficients",
     "heldout.imputation.settings": "Imputation",
     "heldout.spaces.cox": "CoxRegression",
     "heldout.spaces.cox_statsmodels": "StatsmodelsCox",

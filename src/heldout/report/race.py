@@ -10,8 +10,7 @@ import numpy as np
 
 from heldout._types import Floats
 from heldout.dropping import RULES
-from heldout.dropping.base import Barrier
-from heldout.dropping.words import RULE_TITLES, drop_reason
+from heldout.dropping.base import RULE_TITLES, Barrier, drop_reason
 from heldout.report.entries import Facts
 from heldout.report.ranking import MOST_SHOWN
 from heldout.result import Evaluation

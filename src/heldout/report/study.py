@@ -16,7 +16,7 @@ from heldout._streams import DrawnSeed
 from heldout._text import markdown_text, number_text, printable
 from heldout.configurations import Configuration, Configurations
 from heldout.data.task import TaskKind, Truth
-from heldout.dropping.words import RULE_TITLES
+from heldout.dropping.base import RULE_TITLES
 from heldout.errors import InputError
 from heldout.estimates.methods import METHODS
 from heldout.estimates.ordered_rows import SOURCES_OF_KIND, SOURCES_OF_LENGTH

@@ -13,8 +13,8 @@ from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.estimates.base import quantity_sentence
 from heldout.estimates.types import Estimate
+from heldout.imputation.coefficients import PooledCoefficients
 from heldout.imputation.pooled import PooledModel
-from heldout.imputation.rubin import PooledCoefficients
 from heldout.metrics.base import Metric, Response, oriented
 from heldout.metrics.named import in_sentence
 from heldout.protocols.validation.corrections.memorising import memorising

@@ -67,7 +67,7 @@ from heldout.execution.search_check import check_search
 from heldout.execution.sharing.groups import Share
 from heldout.execution.store import entropy_of_run
 from heldout.execution.table import ResultsTable, mean_over_splits
-from heldout.folds.auto import AUTO, plan_of_cv
+from heldout.folds.plans import AUTO, plan_of_cv
 from heldout.folds.splits import Folds, make_folds
 from heldout.methods_text import MethodsText
 from heldout.metrics.from_scorer import members_of, metric_from_scorer, scorer_of_class, weights_of

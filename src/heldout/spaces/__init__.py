@@ -9,9 +9,8 @@ from heldout.spaces.cox import CoxRegression
 from heldout.spaces.cox_statsmodels import StatsmodelsCox
 from heldout.spaces.native_categories import NativeCategories
 from heldout.spaces.preprocessing import default_preprocessing
-from heldout.spaces.presets import PRESETS, Entry, boosted, preset, quick, standard
+from heldout.spaces.presets import PRESETS, Entry, boosted, preset, published_name, published_space, quick, standard
 from heldout.spaces.procedure import TuningProcedure
-from heldout.spaces.published import published_name, published_space
 from heldout.spaces.submodels.check import check_submodels
 from heldout.spaces.submodels.registry import register_submodels
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from heldout.data.task import TaskKind
-from heldout.spaces.published import PublishedSpace
+from heldout.spaces.presets import PublishedSpace
 from heldout_papers.spaces.boosted_linear import BoostedLinear
 from heldout_papers.spaces.cawley_talbot import cawley_talbot2010
 from heldout_papers.spaces.constant_without_columns import ConstantWithoutColumns

@@ -22,8 +22,7 @@ from heldout.data.task import Task
 from heldout.errors import InputError
 from heldout.estimates.question import AnyAggregate, Scales
 from heldout.execution.search import Search
-from heldout.folds.auto import plan_of_cv
-from heldout.folds.plans import HoldOut, KFolds
+from heldout.folds.plans import HoldOut, KFolds, plan_of_cv
 from heldout.folds.splits import Folds, Place, Rows, Split, check_splits
 from heldout.metrics.base import Metric
 from heldout.protocols.branches import RepeatNumbers, folds_of_part

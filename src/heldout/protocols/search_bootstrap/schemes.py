@@ -27,7 +27,7 @@ from heldout.evaluate import evaluate
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
 from heldout.flags import Flag
-from heldout.folds.auto import plan_of_cv
+from heldout.folds.plans import plan_of_cv
 from heldout.folds.splits import Folds, Rows, Split, check_splits
 from heldout.metrics.aggregate import constant_of_rows
 from heldout.metrics.base import Metric

@@ -28,10 +28,10 @@ from heldout.imputation.coefficients import (
     INTERCEPT,
     ODDS_RATIO,
     LinearCoefficients,
+    PooledCoefficients,
     coefficients_of,
     is_unpenalised,
 )
-from heldout.imputation.rubin import PooledCoefficients
 from heldout.imputation.tables import missing_counts
 from heldout.spaces.cox import CoxModel, CoxRegression
 

@@ -19,7 +19,7 @@ from heldout.estimates.types import Estimate, Interval
 from heldout.execution.row_order import flags_of_copies
 from heldout.execution.threads import on_one_thread
 from heldout.flags import Flag
-from heldout.imputation.rubin import PooledCoefficients
+from heldout.imputation.coefficients import PooledCoefficients
 from heldout.metrics.aggregate import constant_of_rows
 from heldout.metrics.base import Metric, oriented, positive_of
 from heldout.protocols.validation.coefficients import FittedCoefficients

@@ -14,9 +14,8 @@ from heldout.errors import InputError
 from heldout.estimates.types import Estimate, Interval
 from heldout.flags import Flag
 from heldout.imputation.backward import Selection
-from heldout.imputation.coefficients import ODDS_RATIO
+from heldout.imputation.coefficients import ODDS_RATIO, PooledCoefficients
 from heldout.imputation.pooled import PooledModel
-from heldout.imputation.rubin import PooledCoefficients
 from heldout.methods_text import WithMethodsText
 from heldout.metrics.base import Metric, check_among
 from heldout.protocols.validation.coefficients import FittedCoefficients

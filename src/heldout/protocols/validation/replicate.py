@@ -27,9 +27,8 @@ from heldout.execution.split_fits import NOTHING_SHARED, SplitFits
 from heldout.execution.threads import on_one_thread
 from heldout.flags import Flag
 from heldout.folds.splits import Place, Rows, Split
-from heldout.imputation.coefficients import coefficients_of
+from heldout.imputation.coefficients import PooledCoefficients, coefficients_of, pool_coefficients
 from heldout.imputation.pooled import PooledModel
-from heldout.imputation.rubin import PooledCoefficients, pool_coefficients
 from heldout.imputation.settings import Imputation
 from heldout.imputation.tables import stacked
 from heldout.metrics.base import Response

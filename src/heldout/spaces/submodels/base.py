@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +42,33 @@ FitMany = Callable[..., Submodels | Subtransformers]
 """``fit_many(estimator, values, X, y, **fit_params)``."""
 
 
+class OfEstimator:
+    """What serves estimators of one class; its subclasses are dataclasses with these fields."""
+
+    type: type
+    parameters: tuple[str, ...]
+    applies: Callable[[Any], bool] | None
+    version: int
+    what: ClassVar[str] = ""
+
+    @property
+    def name(self) -> str:
+        """The class, its parameters and the version: one line that identifies the provider."""
+        kind = f"{self.type.__module__}.{self.type.__qualname__}"
+        return f"{kind}({', '.join(self.parameters)}){self.what} v{self.version}"
+
+    def admits(self, estimator: Any) -> bool:
+        """Whether the estimator, with its parameters, is served. Unusual parameters never raise."""
+        if type(estimator) is not self.type:
+            return False
+        try:
+            return self.applies is None or bool(self.applies(estimator))
+        except Exception:
+            return False
+
+
 @dataclass(frozen=True, eq=False)
-class SubmodelFamily:
+class SubmodelFamily(OfEstimator):
     """The configurations of one estimator that one fit can serve.
 
     Attributes
@@ -74,12 +99,6 @@ class SubmodelFamily:
     version: int = 1
     cost: Cost = None
 
-    @property
-    def name(self) -> str:
-        """The class, its parameters and the version: one line that identifies the provider."""
-        kind = f"{self.type.__module__}.{self.type.__qualname__}"
-        return f"{kind}({', '.join(self.parameters)}) v{self.version}"
-
     def costs(self, values: Sequence[Value]) -> list[float | None]:
         """The time of a separate fit of each value, as a part of the time of ``fit_many``; None if unknown."""
         if self.cost != "proportional":
@@ -87,15 +106,6 @@ class SubmodelFamily:
         sizes = [_size(value) for value in values]
         largest = max((size for size in sizes if size), default=1.0)
         return [None if size is None else size / largest for size in sizes]
-
-    def admits(self, estimator: Any) -> bool:
-        """Whether the estimator, with its parameters, may join a group. Unusual parameters never raise."""
-        if type(estimator) is not self.type:
-            return False
-        try:
-            return self.applies is None or bool(self.applies(estimator))
-        except Exception:
-            return False
 
 
 def _size(value: Value) -> float | None:
@@ -113,7 +123,7 @@ class LeftOut(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class ClosedForm:
+class ClosedForm(OfEstimator):
     """A formula for the predictions of leave-one-out of an estimator.
 
     Attributes
@@ -136,13 +146,7 @@ class ClosedForm:
     applies: Callable[[Any], bool] | None = None
     version: int = 1
 
-    @property
-    def name(self) -> str:
-        """The class, its parameters and the version: one line that identifies the formula."""
-        kind = f"{self.type.__module__}.{self.type.__qualname__}"
-        return f"{kind}({', '.join(self.parameters)}) left out v{self.version}"
-
-    admits = SubmodelFamily.admits
+    what = " left out"
 
 
 _TIE = 1e-10

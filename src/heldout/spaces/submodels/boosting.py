@@ -99,17 +99,8 @@ def _rounds_apply(estimator: Any) -> bool:
     return estimator.n_iter_no_change is None and not estimator.warm_start and is_seeded(estimator)
 
 
-_HISTOGRAM = SubmodelFamily(
+HISTOGRAM = SubmodelFamily(
     object, ("max_iter",), fit_histogram_rounds, _histogram_applies, "bitwise", cost="proportional"
 )
-_ROUNDS = SubmodelFamily(object, ("n_estimators",), fit_rounds, _rounds_apply, "bitwise", cost="proportional")
-_ADABOOST = SubmodelFamily(object, ("n_estimators",), fit_adaboost, is_seeded, "bitwise", cost="proportional")
-
-FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
-    "HistGradientBoostingClassifier": (_HISTOGRAM,),
-    "HistGradientBoostingRegressor": (_HISTOGRAM,),
-    "GradientBoostingClassifier": (_ROUNDS,),
-    "GradientBoostingRegressor": (_ROUNDS,),
-    "AdaBoostClassifier": (_ADABOOST,),
-    "AdaBoostRegressor": (_ADABOOST,),
-}
+ROUNDS = SubmodelFamily(object, ("n_estimators",), fit_rounds, _rounds_apply, "bitwise", cost="proportional")
+ADABOOST = SubmodelFamily(object, ("n_estimators",), fit_adaboost, is_seeded, "bitwise", cost="proportional")

@@ -146,18 +146,8 @@ def _present(parameters: Mapping[str, Any]) -> set[str]:
     return {name for name, value in parameters.items() if value is not None}
 
 
-_XGBOOST = SubmodelFamily(object, ("n_estimators",), fit_xgboost, _xgboost_applies, "bitwise", cost="proportional")
-_LIGHTGBM = SubmodelFamily(
+XGBOOST = SubmodelFamily(object, ("n_estimators",), fit_xgboost, _xgboost_applies, "bitwise", cost="proportional")
+LIGHTGBM = SubmodelFamily(
     object, ("n_estimators",), fit_lightgbm, _lightgbm_applies, "bitwise", cost="proportional"
 )
-_CATBOOST = SubmodelFamily(object, _OF_CATBOOST, fit_catboost, _catboost_applies, "bitwise", cost="proportional")
-
-FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
-    "XGBClassifier": (_XGBOOST,),
-    "XGBRegressor": (_XGBOOST,),
-    "LabelledXGBClassifier": (_XGBOOST,),
-    "LGBMClassifier": (_LIGHTGBM,),
-    "LGBMRegressor": (_LIGHTGBM,),
-    "CatBoostClassifier": (_CATBOOST,),
-    "CatBoostRegressor": (_CATBOOST,),
-}
+CATBOOST = SubmodelFamily(object, _OF_CATBOOST, fit_catboost, _catboost_applies, "bitwise", cost="proportional")

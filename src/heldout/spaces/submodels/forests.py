@@ -90,14 +90,5 @@ def _bagging_applies(estimator: Any) -> bool:
     return _forest_applies(estimator) and estimator.n_jobs in (None, 1)
 
 
-_FOREST = SubmodelFamily(object, ("n_estimators",), fit_forest, _forest_applies, "bitwise", cost="proportional")
-_BAGGING = SubmodelFamily(object, ("n_estimators",), fit_bagging, _bagging_applies, "bitwise", cost="proportional")
-
-FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
-    "RandomForestClassifier": (_FOREST,),
-    "RandomForestRegressor": (_FOREST,),
-    "ExtraTreesClassifier": (_FOREST,),
-    "ExtraTreesRegressor": (_FOREST,),
-    "BaggingClassifier": (_BAGGING,),
-    "BaggingRegressor": (_BAGGING,),
-}
+FOREST = SubmodelFamily(object, ("n_estimators",), fit_forest, _forest_applies, "bitwise", cost="proportional")
+BAGGING = SubmodelFamily(object, ("n_estimators",), fit_bagging, _bagging_applies, "bitwise", cost="proportional")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -69,6 +69,4 @@ def _applies(estimator: Any) -> bool:
     return estimator.kernel != "precomputed"
 
 
-FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
-    "KernelRidge": (SubmodelFamily(object, ("alpha",), fit_kernel_ridge, _applies, True),)
-}
+KERNEL_RIDGE = SubmodelFamily(object, ("alpha",), fit_kernel_ridge, _applies, True)

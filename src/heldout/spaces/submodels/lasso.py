@@ -5,7 +5,7 @@ The duality gap certifies each solution.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -96,7 +96,5 @@ def _net_applies(estimator: Any) -> bool:
     return not estimator.warm_start and 0.01 < estimator.l1_ratio <= 1.0
 
 
-FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
-    "Lasso": (SubmodelFamily(object, ("alpha",), fit_lasso, _lasso_applies, False),),
-    "ElasticNet": (SubmodelFamily(object, ("alpha",), fit_lasso, _net_applies, False),),
-}
+LASSO = SubmodelFamily(object, ("alpha",), fit_lasso, _lasso_applies, False)
+ELASTIC_NET = SubmodelFamily(object, ("alpha",), fit_lasso, _net_applies, False)

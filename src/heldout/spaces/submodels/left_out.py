@@ -6,7 +6,7 @@ from the other rows beside them (balanced classes, the scale of the target) excl
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -290,15 +290,8 @@ def _only_one_row(n_rows: int, n_features: int, n_splits: int) -> bool:
 
 
 _form = partial(ClosedForm, object, cheaper=_only_one_row)
-_RIDGE = _form(("alpha",), _ridge_left_out, applies=_ridge_left_out_applies)
-_NEIGHBOURS = _form(("n_neighbors", "weights"), _neighbours_left_out, applies=_neighbours_applies)
-
-CLOSED_FORMS: Mapping[str, ClosedForm] = {
-    "Ridge": _RIDGE,
-    "RidgeClassifier": _RIDGE,
-    "LinearDiscriminantAnalysis": _form(("shrinkage",), discriminant_left_out, applies=discriminant_applies),
-    "KernelRidge": _form(("alpha",), _kernel_left_out, applies=_kernel_ridge_applies),
-    "GaussianProcessRegressor": _form(("alpha",), _kernel_left_out, applies=_process_applies),
-    "KNeighborsClassifier": _NEIGHBOURS,
-    "KNeighborsRegressor": _NEIGHBOURS,
-}
+RIDGE = _form(("alpha",), _ridge_left_out, applies=_ridge_left_out_applies)
+NEIGHBOURS = _form(("n_neighbors", "weights"), _neighbours_left_out, applies=_neighbours_applies)
+DISCRIMINANT = _form(("shrinkage",), discriminant_left_out, applies=discriminant_applies)
+KERNEL_RIDGE = _form(("alpha",), _kernel_left_out, applies=_kernel_ridge_applies)
+PROCESS = _form(("alpha",), _kernel_left_out, applies=_process_applies)

@@ -210,6 +210,4 @@ def _applies(estimator: Any) -> bool:
     )
 
 
-FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
-    "LogisticRegression": (SubmodelFamily(object, ("C",), fit_logistic, _applies, False),)
-}
+LOGISTIC = SubmodelFamily(object, ("C",), fit_logistic, _applies, False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -210,9 +210,4 @@ def _applies(estimator: Any) -> bool:
     return not callable(estimator.weights) and estimator.metric != "precomputed"
 
 
-_NEIGHBOURS = SubmodelFamily(object, ("n_neighbors", "weights"), fit_neighbours, _applies, True)
-
-FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
-    "KNeighborsClassifier": (_NEIGHBOURS,),
-    "KNeighborsRegressor": (_NEIGHBOURS,),
-}
+NEIGHBOURS = SubmodelFamily(object, ("n_neighbors", "weights"), fit_neighbours, _applies, True)

@@ -6,7 +6,7 @@ As a step of a pipeline it has no provider: its ``fit_transform`` returns two ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,4 @@ def _first_components(model: Any, size: int) -> Any:
     return view_of(model, n_components=size, coef_=(coefficients * of_target).T / of_columns)
 
 
-_PLS = SubmodelFamily(object, ("n_components",), fit_pls, None, "bitwise", cost="proportional")
-
-FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {"PLSRegression": (_PLS,)}
+PLS = SubmodelFamily(object, ("n_components",), fit_pls, None, "bitwise", cost="proportional")

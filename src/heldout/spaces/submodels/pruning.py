@@ -5,7 +5,7 @@ Trees of different values must not be pruned one from another: the rounding of a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -40,11 +40,4 @@ def _pruned(tree: Any, alpha: Any) -> Any:
     return view
 
 
-_PRUNING = SubmodelFamily(object, ("ccp_alpha",), fit_tree, is_seeded, "bitwise", cost="equal")
-
-FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
-    "DecisionTreeClassifier": (_PRUNING,),
-    "DecisionTreeRegressor": (_PRUNING,),
-    "ExtraTreeClassifier": (_PRUNING,),
-    "ExtraTreeRegressor": (_PRUNING,),
-}
+PRUNING = SubmodelFamily(object, ("ccp_alpha",), fit_tree, is_seeded, "bitwise", cost="equal")

@@ -116,57 +116,45 @@ class StandIn(BaseEstimator):  # type: ignore[misc]
         return self.regressor.get_metadata_routing()
 
 
-_MODULES: Mapping[str, tuple[str, ...]] = {
-    "boosting": (
-        "sklearn.HistGradientBoostingClassifier",
-        "sklearn.HistGradientBoostingRegressor",
-        "sklearn.GradientBoostingClassifier",
-        "sklearn.GradientBoostingRegressor",
-        "sklearn.AdaBoostClassifier",
-        "sklearn.AdaBoostRegressor",
-    ),
-    "boosting_packages": (
-        "xgboost.XGBClassifier",
-        "xgboost.XGBRegressor",
-        "heldout.LabelledXGBClassifier",
-        "lightgbm.LGBMClassifier",
-        "lightgbm.LGBMRegressor",
-        "catboost.CatBoostClassifier",
-        "catboost.CatBoostRegressor",
-    ),
-    "forests": (
-        "sklearn.RandomForestClassifier",
-        "sklearn.RandomForestRegressor",
-        "sklearn.ExtraTreesClassifier",
-        "sklearn.ExtraTreesRegressor",
-        "sklearn.BaggingClassifier",
-        "sklearn.BaggingRegressor",
-    ),
-    "ridge": ("sklearn.Ridge", "sklearn.RidgeClassifier"),
-    "kernel_ridge": ("sklearn.KernelRidge",),
-    "transformers": ("sklearn.SelectKBest", "sklearn.SelectPercentile", "sklearn.RFE", "sklearn.PCA"),
-    "logistic": ("sklearn.LogisticRegression",),
-    "lasso": ("sklearn.Lasso", "sklearn.ElasticNet"),
-    "svm": ("sklearn.SVC", "sklearn.NuSVC", "sklearn.SVR", "sklearn.NuSVR"),
-    "pruning": (
-        "sklearn.DecisionTreeClassifier",
-        "sklearn.DecisionTreeRegressor",
-        "sklearn.ExtraTreeClassifier",
-        "sklearn.ExtraTreeRegressor",
-    ),
-    "partial_least_squares": ("sklearn.PLSRegression",),
-    "neighbours": ("sklearn.KNeighborsClassifier", "sklearn.KNeighborsRegressor"),
+def _of_both(*names: str) -> str:
+    """A classifier and a regressor of each name."""
+    return " ".join(f"{name}Classifier {name}Regressor" for name in names)
+
+
+_FAMILIES: Mapping[str, str] = {
+    "boosting.HISTOGRAM": _of_both("sklearn.HistGradientBoosting"),
+    "boosting.ROUNDS": _of_both("sklearn.GradientBoosting"),
+    "boosting.ADABOOST": _of_both("sklearn.AdaBoost"),
+    "boosting_packages.XGBOOST": f"{_of_both('xgboost.XGB')} heldout.LabelledXGBClassifier",
+    "boosting_packages.LIGHTGBM": _of_both("lightgbm.LGBM"),
+    "boosting_packages.CATBOOST": _of_both("catboost.CatBoost"),
+    "forests.FOREST": _of_both("sklearn.RandomForest", "sklearn.ExtraTrees"),
+    "forests.BAGGING": _of_both("sklearn.Bagging"),
+    "ridge.RIDGE": "sklearn.Ridge sklearn.RidgeClassifier",
+    "kernel_ridge.KERNEL_RIDGE": "sklearn.KernelRidge",
+    "transformers.K_BEST": "sklearn.SelectKBest",
+    "transformers.PERCENTILE": "sklearn.SelectPercentile",
+    "transformers.ELIMINATION": "sklearn.RFE",
+    "transformers.COMPONENTS": "sklearn.PCA",
+    "logistic.LOGISTIC": "sklearn.LogisticRegression",
+    "lasso.LASSO": "sklearn.Lasso",
+    "lasso.ELASTIC_NET": "sklearn.ElasticNet",
+    "svm.SVC": "sklearn.SVC",
+    "svm.NU_SVC": "sklearn.NuSVC",
+    "svm.SVR": "sklearn.SVR",
+    "svm.NU_SVR": "sklearn.NuSVR",
+    "pruning.PRUNING": _of_both("sklearn.DecisionTree", "sklearn.ExtraTree"),
+    "partial_least_squares.PLS": "sklearn.PLSRegression",
+    "neighbours.NEIGHBOURS": _of_both("sklearn.KNeighbors"),
 }
-_MODULE_OF: Mapping[str, str] = {name: module for module, names in _MODULES.items() for name in names}
-_CLOSED_FORMS = (
-    "sklearn.Ridge",
-    "sklearn.RidgeClassifier",
-    "sklearn.LinearDiscriminantAnalysis",
-    "sklearn.KernelRidge",
-    "sklearn.GaussianProcessRegressor",
-    "sklearn.KNeighborsClassifier",
-    "sklearn.KNeighborsRegressor",
-)
+"""Providers by their modules and names, each with the classes that it serves."""
+_CLOSED_FORMS: Mapping[str, str] = {
+    "left_out.RIDGE": "sklearn.Ridge sklearn.RidgeClassifier",
+    "left_out.DISCRIMINANT": "sklearn.LinearDiscriminantAnalysis",
+    "left_out.KERNEL_RIDGE": "sklearn.KernelRidge",
+    "left_out.PROCESS": "sklearn.GaussianProcessRegressor",
+    "left_out.NEIGHBOURS": _of_both("sklearn.KNeighbors"),
+}
 _REGISTERED: dict[type, tuple[SubmodelFamily, ...]] = {}
 
 
@@ -271,27 +259,25 @@ def family_of(estimator: Any, share: Literal["exact", "tolerance"] = _defaults.S
     if _short_name(type(estimator)) == "sklearn.TransformedTargetRegressor" and type(estimator) not in _REGISTERED:
         of_regressor = partial(family_of, share=share)
         return family_of_target(estimator, of_regressor, tolerance=share == "tolerance")
-    families = (*_REGISTERED.get(type(estimator), ()), *_built_in(type(estimator)))
+    built_in: Iterator[SubmodelFamily] = _built_in(type(estimator), _FAMILIES)
+    families = (*_REGISTERED.get(type(estimator), ()), *built_in)
     return next(
         (family for family in families if (share == "tolerance" or family.exact) and family.admits(estimator)), None
     )
 
 
-def _built_in(kind: type) -> Iterator[SubmodelFamily]:
-    name = _short_name(kind)
-    if name in _MODULE_OF:
-        module = import_module(f"heldout.spaces.submodels.{_MODULE_OF[name]}")
-        yield from (replace(family, type=kind) for family in module.FAMILIES[kind.__qualname__])
-
-
 def closed_form_of(estimator: Any) -> ClosedForm | None:
     """The formula for leave-one-out of an unfitted estimator with its present parameters, or None."""
-    kind = type(estimator)
-    if _short_name(kind) not in _CLOSED_FORMS:
-        return None
-    module = import_module("heldout.spaces.submodels.left_out")
-    form = replace(module.CLOSED_FORMS[kind.__qualname__], type=kind)
-    return form if form.admits(estimator) else None
+    forms: Iterator[ClosedForm] = _built_in(type(estimator), _CLOSED_FORMS)
+    return next((form for form in forms if form.admits(estimator)), None)
+
+
+def _built_in(kind: type, places: Mapping[str, str]) -> Iterator[Any]:
+    name = _short_name(kind)
+    for place, classes in places.items():
+        if name in classes.split():
+            module, _, provider = place.partition(".")
+            yield replace(getattr(import_module(f"heldout.spaces.submodels.{module}"), provider), type=kind)
 
 
 def _short_name(kind: type) -> str:

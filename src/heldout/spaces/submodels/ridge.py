@@ -6,7 +6,7 @@ The results equal those of separate fits to 1e-12 on well-conditioned data only;
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -168,6 +168,4 @@ def ridge_applies(estimator: Any) -> bool:
     return estimator.solver in ("auto", "cholesky", "svd") and not estimator.positive
 
 
-_RIDGE = SubmodelFamily(object, ("alpha",), fit_ridge, ridge_applies, True)
-
-FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {"Ridge": (_RIDGE,), "RidgeClassifier": (_RIDGE,)}
+RIDGE = SubmodelFamily(object, ("alpha",), fit_ridge, ridge_applies, True)

@@ -245,9 +245,4 @@ def _family(*parameters: str) -> SubmodelFamily:
     return SubmodelFamily(object, (*parameters, *KernelShape._fields), fit_machines, _applies, "bitwise", 2)
 
 
-FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
-    "SVC": (_family("C"),),
-    "NuSVC": (_family("nu"),),
-    "SVR": (_family("C", "epsilon"),),
-    "NuSVR": (_family("C", "nu"),),
-}
+SVC, NU_SVC, SVR, NU_SVR = _family("C"), _family("nu"), _family("C", "epsilon"), _family("C", "nu")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -160,12 +160,6 @@ def _selection(parameter: str) -> SubmodelFamily:
     return SubmodelFamily(object, (parameter,), fit_selection, _selection_applies, "bitwise", cost="equal")
 
 
-_COMPONENTS = SubmodelFamily(object, ("n_components",), fit_components, _components_apply, "bitwise", cost="equal")
-_ELIMINATION = SubmodelFamily(object, ("n_features_to_select",), fit_elimination, _elimination_applies, "bitwise")
-
-FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
-    "SelectKBest": (_selection("k"),),
-    "SelectPercentile": (_selection("percentile"),),
-    "RFE": (_ELIMINATION,),
-    "PCA": (_COMPONENTS,),
-}
+COMPONENTS = SubmodelFamily(object, ("n_components",), fit_components, _components_apply, "bitwise", cost="equal")
+ELIMINATION = SubmodelFamily(object, ("n_features_to_select",), fit_elimination, _elimination_applies, "bitwise")
+K_BEST, PERCENTILE = _selection("k"), _selection("percentile")
