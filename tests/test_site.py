@@ -42,6 +42,13 @@ def test_each_page_is_in_one_table_of_contents() -> None:
     assert sorted(listed) == sorted({*texts, *MADE} - {"index"})
 
 
+def test_the_site_can_be_read() -> None:
+    """Pages of prose are those in Markdown; the tables of the API and what the build makes are not counted."""
+    texts = [page.read_text(encoding="utf-8") for page in DOCS.rglob("*.md") if "auto_gallery" not in page.parts]
+    assert len(texts) <= 100
+    assert sum(len(text.split()) for text in texts) <= 75_000
+
+
 def test_the_switcher_knows_this_version() -> None:
     versions = json.loads((DOCS / "_static" / "switcher.json").read_text(encoding="utf-8"))
     assert heldout.__version__ in [entry["version"] for entry in versions]

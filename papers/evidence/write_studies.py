@@ -26,6 +26,7 @@ from heldout_papers.flat_vs_nested.page import comparison_tables
 HERE = Path(__file__).parent
 FOLDER = HERE.parent / "pages"
 PAGES = (
+    HERE.parents[1] / "docs" / "understand" / "adaptive-searches.md",
     FOLDER / "adaptive-searches.md",
     FOLDER / "study-search.md",
     FOLDER / "study-flat-vs-nested.md",
@@ -52,6 +53,30 @@ def kept(file: str) -> pd.DataFrame:
 def adaptive() -> AdaptiveStudy:
     """The study of the kept run."""
     return AdaptiveStudy.from_frame(kept("adaptive.parquet"))
+
+
+WORLDS = {
+    "noise": "noise: nothing can be learned",
+    "signal": "signal, with many parameters",
+    "smooth": "a smooth space whose best region a few trials miss",
+}
+"""Of the table for users: searches by TPE at the centre of the study."""
+
+
+def adaptive_in_short() -> str:
+    """The bias of each method after TPE."""
+    study = adaptive()
+    numbers = {
+        one.world: number
+        for number, one in enumerate(study.settings)
+        if one.searcher == "tpe" and (one.rows, one.trials) == study.centre
+    }
+    methods = {"cv": "uncorrected", "bbc": "`bbc`", "shrinkage": "`shrinkage`", "cross_fitted": "cross-fitted"}
+    rows = [
+        (title, *(signed(study.summary(numbers[world], method)["bias"]) for method in methods))
+        for world, title in WORLDS.items()
+    ]
+    return str(table(("", *methods.values()), rows))
 
 
 # Searches on tables
@@ -153,6 +178,7 @@ def large_tables() -> str:
 
 FIGURES: Mapping[str, Callable[[], Any]] = {
     "centre": lambda: "\n".join(markdown_lines(centre_tables(adaptive()))),
+    "adaptive-in-short": adaptive_in_short,
     "varied": lambda: "\n".join(markdown_lines(varied_tables(adaptive()))),
     "all-configurations": all_configurations,
     "full-grids": full_grids,

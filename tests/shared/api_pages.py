@@ -18,7 +18,7 @@ ALIASES = {"Entry"}
 AS_ESTIMATE = {"compare_estimates", "compare_configurations"}
 """Their parameters are those of ``ho.estimate``, which they name."""
 RECORDS = {
-    *("Coverage", "Estimate", "Interval", "Evidence", "Method", "Settings", "HeldOutPredictions"),
+    *("Coverage", "Estimate", "Interval", "Evidence", "Method", "Metric", "Settings", "HeldOutPredictions"),
     *("Choice", "ScoreTable"),
     *("Barrier", "Dropped", "Racing", "Standing"),
     *("AlgorithmComparison", "AlgorithmDifference", "AlgorithmSelections", "Bootstrap", "CalibrationCurve"),
