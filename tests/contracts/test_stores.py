@@ -142,7 +142,7 @@ def test_results_of_some_repeats_come_alone_and_in_order(run):
 
 
 def test_notes_change_neither_results_nor_what_is_acknowledged(run):
-    run.note_plan(PlanNote(4, 2, 8, "score", title="roc_auc", n_rows=7, names=["a", "b", "c", "d"]))
+    run.note_plan(PlanNote(4, 2, 8, "score", title="roc_auc", n_rows=7, names=("a", "b", "c", "d")))
     run.record(RESULTS["plain"])
     run.note_barrier([(0, 0), (0, 1)], Barrier(1, 7, 4, 0, (Dropped(1, 1, 0.995, "why"),), 0.01))
     run.commit()

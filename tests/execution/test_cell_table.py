@@ -10,7 +10,7 @@ import pytest
 
 from heldout.data.task import truth_of
 from heldout.errors import StoreError
-from heldout.execution.cells import COLUMNS, CellBlock, CellKey, CellResult, CellState, CellTable, Saving
+from heldout.execution.cells import COLUMNS, CellKey, CellResult, CellState, CellTable, Saving, ScoreColumn
 from heldout.metrics.base import Response
 
 PLACES = ((0, 0), (0, 1), (1, 0))
@@ -29,9 +29,9 @@ def cells() -> list[CellResult]:
 
 
 def table(results: list[CellResult]) -> CellTable:
-    made = CellTable.empty(2, PLACES)
+    made = CellTable.empty((0, 1), PLACES)
     for result in results:
-        made.put(PLACES.index(result.key.place), result)
+        made.put((result.key.configuration, PLACES.index(result.key.place)), result)
     return made
 
 
@@ -63,7 +63,7 @@ def test_a_score_that_is_lacking_is_not_one_that_is_nan() -> None:
 
 def test_a_result_replaces_an_earlier_one_whole() -> None:
     found = table(cells())
-    found.put(0, CellResult(CellKey(0, 0, 0), CellState.FAILED, "worse"))
+    found.put((0, 0), CellResult(CellKey(0, 0, 0), CellState.FAILED, "worse"))
     assert same(found[0], CellResult(CellKey(0, 0, 0), CellState.FAILED, "worse"))
 
 
@@ -74,21 +74,33 @@ def test_splits_in_another_order_and_those_of_dropped_configurations() -> None:
     assert same(found[1], cells()[0])
 
 
-def test_a_block_is_put_as_its_cells_one_by_one() -> None:
-    block = CellBlock(
-        (1, 0), ((1, 0), (0, 1)), (2, 1),
-        {Response.VALUES: np.arange(6.0).reshape(3, 2)},
-        {"a": np.array([[1.0, 2.0], [3.0, 4.0]])},
-        np.array([[0.1, 0.2], [0.3, 0.4]]), np.zeros((2, 2)),
-        ({"SVC": Saving(None)}, {}),
-    )  # fmt: skip
+def test_a_table_is_put_as_its_cells_one_by_one() -> None:
+    block = CellTable.empty(
+        (1, 0),
+        ((1, 0), (0, 1)),
+        predictions={Response.VALUES: np.arange(6.0).reshape(3, 2)},
+        sizes=(2, 1),
+        test_scores={"a": ScoreColumn.of(np.array([[1.0, 2.0], [3.0, 4.0]]))},
+    )
+    block.columns[...] = np.array((CellState.DONE, "", 0.1, 0.0, 1, {}, {}), dtype=block.columns.dtype)
+    block.columns["fit_seconds"] = [[0.1, 0.2], [0.3, 0.4]]
     one, other = table(cells()), table(cells())
-    one.put_block([2, 1], block)
-    for cell in block.cells():
-        other.put(PLACES.index(cell.key.place), cell)
+    one.put(np.ix_([1, 0], [2, 1]), block)
+    for cell in block:
+        other.put((cell.key.configuration, PLACES.index(cell.key.place)), cell)
     assert all(same(mine, theirs) for mine, theirs in zip(one, other, strict=True))
-    assert [cell.key for cell in block.cells()] == list(block.keys) == [(1, 1, 0), (1, 0, 1), (0, 1, 0), (0, 0, 1)]
-    assert [cell.predictions[Response.VALUES].tolist() for cell in block.cells()] == [[0, 2], [4], [1, 3], [5]]
+    assert [cell.key for cell in block] == list(block.keys) == [(1, 1, 0), (1, 0, 1), (0, 1, 0), (0, 0, 1)]
+    assert [cell.predictions[Response.VALUES].tolist() for cell in block] == [[0, 2], [4], [1, 3], [5]]
+
+
+def test_cells_of_a_split_are_a_table() -> None:
+    results = [
+        CellResult(CellKey(j, 0, 1), CellState.DONE, attempts=j, predictions={Response.VALUES: np.arange(3.0) + j})
+        for j in (5, 2)
+    ]
+    found = CellTable.of_split(results)
+    assert all(same(one, other) for one, other in zip(found, results, strict=True))
+    assert [cell.key for cell in found.at({5: 0, 2: 7})] == [(0, 0, 1), (7, 0, 1)]
 
 
 @pytest.mark.parametrize(
@@ -101,10 +113,8 @@ def test_a_block_is_put_as_its_cells_one_by_one() -> None:
     ],
 )
 def test_a_block_that_no_cells_can_have_written_is_refused(change: dict[str, Any], words: str) -> None:
-    good = CellBlock(
-        (0, 1), PLACES[:2], (2, 1), {Response.LABELS: np.zeros((3, 2), dtype=np.int32)}, {},
-        np.zeros((2, 2)), np.zeros((2, 2)), ({}, {}),
-    )  # fmt: skip
+    labels = np.zeros((3, 2), dtype=np.int32)
+    good = CellTable.empty((0, 1), PLACES[:2], predictions={Response.LABELS: labels}, sizes=(2, 1))
     truth = truth_of([0, 1])
     good.check([2, 1], truth, 0)
     with pytest.raises(StoreError, match=f"the block of 2 configurations on 2 splits holds .*{words}"):

@@ -20,10 +20,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from heldout.dropping import Bootstrap
-from heldout.execution.cells import CellBlock
+from heldout.execution.cells import CellTable, ScoreColumn
 from heldout.execution.events import BlockFinished, SearchStarted
 from heldout.execution.listeners.tally import RunTally
-from heldout.metrics.base import Response
 from heldout.search import HeldOutSearchCV
 
 RNG = np.random.default_rng(5)
@@ -158,7 +157,6 @@ def test_a_run_file_holds_one_block_and_is_resumed_without_a_fit(
 ) -> None:
     whole = search(*CASES["ridge"], store=tmp_path / "run.db", refit=False)
     with closing(sqlite3.connect(tmp_path / "run.db")) as file:
-        assert file.execute("SELECT count(*) FROM cell").fetchone() == (0,)
         assert file.execute("SELECT n_cells FROM block").fetchall() == [(90,)]
 
     def never(*_: Any, **__: Any) -> Any:
@@ -190,9 +188,6 @@ def test_listeners_count_the_cells_of_a_block() -> None:
     assert tally.best is not None and tally.best.name == "b" and tally.best.n_splits == 3
 
 
-def _block() -> CellBlock:
+def _block() -> CellTable:
     scores = np.array([[0.0, 1.0, 0.0], [1.0, 1.0, 0.0]])
-    return CellBlock(
-        (0, 1), ((0, 0), (0, 1), (0, 2)), (1, 1, 1), {Response.VALUES: np.zeros((3, 2))}, {"score": scores},
-        np.zeros((2, 3)), np.zeros((2, 3)), ({}, {}),
-    )  # fmt: skip
+    return CellTable.empty((0, 1), ((0, 0), (0, 1), (0, 2)), test_scores={"score": ScoreColumn.of(scores)})

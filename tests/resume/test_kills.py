@@ -5,17 +5,17 @@ import os
 import pickle
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import killed_search
 import pytest
 from counted_search import outcome
 from sklearn.model_selection import KFold
+from stored_cells import positions_of, stored_cells
 
 HERE = Path(__file__).parent
 PAUSE = 0.02  # a few fits are worth a commit
@@ -95,14 +95,9 @@ class Search:
         X, _ = killed_search.data()
         splits = KFold(self.settings["n_splits"]).split(X)
         words = [killed_search.rows_word(X[train]) for train, _ in splits]
-        with closing(sqlite3.connect(self.store)) as connection:
-            if not connection.execute("SELECT * FROM sqlite_master").fetchone():
-                return {}
-            cells = connection.execute(
-                "SELECT position, fold, cell.number FROM cell "
-                "JOIN configuration ON configuration.number = configuration"
-            ).fetchall()
-        return {(position, words[fold]): number for position, fold, number in cells}
+        found = list(stored_cells(self.store))
+        positions = positions_of(self.store) if found else {}
+        return {(positions[key], words[fold]): cell["block"] for (key, _, fold), cell in found}
 
 
 def killed_again_and_again(search, n_kills, most_fits, seed):

@@ -2,8 +2,6 @@
 
 import os
 import pickle
-import sqlite3
-from contextlib import closing
 
 import killed_search
 import numpy as np
@@ -11,6 +9,7 @@ import pytest
 from counted_search import outcome
 from killed_search import Greedy, Mortal, rows_word
 from sklearn.model_selection import KFold
+from stored_cells import positions_of, stored_cells
 
 SIZE = {"n_configurations": 4, "n_splits": 3}
 
@@ -48,12 +47,11 @@ def training_word(fold):
 
 def cells(path):
     """(position, fold) -> (state, attempts, message), without this package."""
-    with closing(sqlite3.connect(path)) as connection:
-        found = connection.execute(
-            "SELECT position, fold, state, attempts, message FROM cell "
-            "JOIN configuration ON configuration.number = configuration"
-        ).fetchall()
-    return {(position, fold): tuple(more) for position, fold, *more in found}
+    positions = positions_of(path)
+    return {
+        (positions[key], fold): (cell["state"], cell["attempts"], cell["message"])
+        for (key, _, fold), cell in stored_cells(path)
+    }
 
 
 def result(fitted):

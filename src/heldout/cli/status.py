@@ -12,10 +12,11 @@ from heldout.cli.console import Console, Row
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from heldout.execution.store.file_status import FileStatus
-    from heldout.execution.store.run_status import BarrierStatus, RunStatus
+    from heldout.execution.store.run_status import RunStatus
 
 MOST_LISTED = 5
 SECONDS_BETWEEN = 2.0
@@ -179,25 +180,26 @@ def _share(part: int, whole: int) -> str:
 
 
 def _dropped(run: RunStatus) -> list[str]:
-    n_races = len({barrier.race for barrier in run.barriers})
+    n_races = len({barrier["race"] for barrier in run.barriers})
     lines: list[str] = []
     for barrier in run.barriers:
-        if barrier.left or barrier.stopped:
-            lines += _barrier(barrier, f"race {barrier.race + 1}, " if n_races > 1 else "")
+        if barrier["left"] or barrier["stopped"]:
+            lines += _barrier(barrier, f"race {barrier['race'] + 1}, " if n_races > 1 else "")
     return lines or [f"none at {len(run.barriers)} barriers" if len(run.barriers) > 1 else "none at 1 barrier"]
 
 
-def _barrier(barrier: BarrierStatus, race: str) -> list[str]:
+def _barrier(barrier: Mapping[str, Any], race: str) -> list[str]:
     from heldout._text import counted
 
-    where = (
-        f"{race}after {barrier.after} of {counted(barrier.n_splits, 'split')} ({counted(barrier.n_rows, 'row')})"
-    )
-    risk = f"; the best was among them with probability {barrier.risk:.2g}" if barrier.risk and barrier.left else ""
-    stop = ", and no more splits are needed" if barrier.stopped else ""
-    lines = [f"{where}: {len(barrier.left)} of {barrier.n_before}{stop}{risk}"]
-    lines += [f"  {left.name}: {left.reason}" for left in barrier.left[:MOST_LISTED]]
-    return lines + _more(len(barrier.left))
+    left, risk = barrier["left"], barrier["risk"]
+    splits, rows = counted(barrier["n_splits"], "split"), counted(barrier["n_rows"], "row")
+    risk = f"; the best was among them with probability {risk:.2g}" if risk and left else ""
+    stop = ", and no more splits are needed" if barrier["stopped"] else ""
+    lines = [
+        f"{race}after {barrier['after']} of {splits} ({rows}): {len(left)} of {barrier['n_before']}{stop}{risk}"
+    ]
+    lines += [f"  {each['name']}: {each['reason']}" for each in left[:MOST_LISTED]]
+    return lines + _more(len(left))
 
 
 def _messages(run: RunStatus) -> list[str]:

@@ -257,8 +257,8 @@ class AdaptiveRun:
         places = [split.place for split in self._search.race.splits]
         # Drops come sorted by their barrier, as ``groupby`` needs them.
         left_at = {after: tuple(drops) for after, drops in groupby(dropped, key=lambda drop: drop.after)}
-        for barrier in self._course.barriers:  # the run has the drops of earlier batches
-            self._open.run.note_barrier(places, replace(barrier, dropped=left_at.get(barrier.after, ())))
+        for barrier in self._course.barriers:
+            self._open.run.note_barrier(places, barrier)
         n_remaining = len(self._members) - len(self._course.dropped)
         for barrier in outcome.barriers:
             here = left_at.get(barrier.after, ())

@@ -5,9 +5,11 @@ A search plans cells, its workers do them, and its store acknowledges them one b
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
+from itertools import accumulate
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -148,128 +150,6 @@ def damaged_record(cell: str, why: str) -> StoreError:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class CellBlock:
-    """The results of C configurations on S splits; every cell is done, at the first attempt and without a message.
-
-    Attributes
-    ----------
-    configurations : tuple of int
-    places : tuple of (repeat, fold)
-    sizes : tuple of int
-        Test rows of each split.
-    predictions : mapping of Response to ndarray of shape (sum of sizes, C) or (sum of sizes, C, outputs)
-        The test rows of one split after those of another.
-    test_scores : mapping of str to ndarray of shape (C, S)
-        By scorer, greater = better.
-    fit_seconds, score_seconds : ndarray of shape (C, S)
-    shared : tuple of mapping
-        What each configuration shared, as in ``CellResult``; on every split the same.
-    """
-
-    configurations: tuple[int, ...]
-    places: tuple[Place, ...]
-    sizes: tuple[int, ...]
-    predictions: Mapping[Response, NDArray[Any]]
-    test_scores: Mapping[str, NDArray[np.float64]]
-    fit_seconds: NDArray[np.float64]
-    score_seconds: NDArray[np.float64]
-    shared: tuple[Mapping[str, Saving], ...]
-
-    @property
-    def n_cells(self) -> int:
-        return len(self.configurations) * len(self.places)
-
-    @property
-    def columns(self) -> Mapping[str, Any]:
-        """The fields of ``CellResult`` that are one value a cell and kept: (C, S), (C, 1), or the same for all."""
-        return {
-            "state": CellState.DONE,
-            "message": "",
-            "fit_seconds": self.fit_seconds,
-            "score_seconds": self.score_seconds,
-            "attempts": 1,
-            "shared": np.array(self.shared, dtype=object)[:, None],
-            "complexity": np.array([[{}]], dtype=object),
-        }
-
-    @property
-    def keys(self) -> Iterator[CellKey]:
-        """Of its cells, configuration by configuration and split by split."""
-        return (CellKey(j, *place) for j in self.configurations for place in self.places)
-
-    def has_any_of(self, repeats: Collection[int] | None, configurations: Collection[int] | None = None) -> bool:
-        """Whether a cell of it is of these repeats and configurations; None means all."""
-        is_of_repeats = repeats is None or any(repeat in repeats for repeat, _ in self.places)
-        return is_of_repeats and (configurations is None or not set(configurations).isdisjoint(self.configurations))
-
-    def check(self, sizes: Sequence[int], truth: Truth, n_times: int) -> None:
-        """Refuse predictions in a store that no block can have written; ``sizes``: test rows of its splits."""
-        if list(self.sizes) != list(sizes):
-            raise damaged_record(str(self), f"predictions of {sum(self.sizes)} rows where {sum(sizes)} are due")
-        check_predictions(
-            str(self), self.predictions, truth, n_times, [sum(self.sizes)], (len(self.configurations),)
-        )
-
-    def cells(self) -> Iterator[CellResult]:
-        """Its cells one by one, in the order of ``keys``."""
-        ends = np.cumsum(self.sizes)
-        for c, configuration in enumerate(self.configurations):
-            for s, place in enumerate(self.places):
-                rows = slice(ends[s] - self.sizes[s], ends[s])
-                yield CellResult(
-                    CellKey(configuration, *place),
-                    CellState.DONE,
-                    fit_seconds=float(self.fit_seconds[c, s]),
-                    score_seconds=float(self.score_seconds[c, s]),
-                    test_scores={name: float(scores[c, s]) for name, scores in self.test_scores.items()},
-                    predictions={response: values[rows, c] for response, values in self.predictions.items()},
-                    shared=self.shared[c],
-                )
-
-    def __str__(self) -> str:
-        return f"the block of {len(self.configurations)} configurations on {len(self.places)} splits"
-
-
-def likeness(result: CellResult) -> Hashable | None:
-    """What the cells of a split must have in common for one block; None for a cell that is a record by itself."""
-    # A failure, a retry or training scores have fields of their own, for which a block has no column.
-    plain = result.state is CellState.DONE and result.attempts == 1 and not result.message
-    if not plain or not result.shared or result.train_scores:
-        return None
-    arrays = tuple((response, values.dtype, values.shape) for response, values in result.predictions.items())
-    return result.key.place, arrays, tuple(result.test_scores)
-
-
-def block_of(alike: Sequence[CellResult]) -> CellBlock:
-    first = alike[0]
-    return CellBlock(
-        configurations=tuple(cell.key.configuration for cell in alike),
-        places=(first.key.place,),
-        sizes=(len(next(iter(first.predictions.values()), ())),),
-        predictions={
-            response: np.stack([cell.predictions[response] for cell in alike], axis=1)
-            for response in first.predictions
-        },
-        test_scores={name: _column([cell.test_scores[name] for cell in alike]) for name in first.test_scores},
-        fit_seconds=_column([cell.fit_seconds for cell in alike]),
-        score_seconds=_column([cell.score_seconds for cell in alike]),
-        shared=tuple(cell.shared for cell in alike),
-    )
-
-
-def _column(numbers: Sequence[float]) -> NDArray[np.float64]:
-    return np.array(numbers, dtype=np.float64)[:, None]
-
-
-def each_cell(results: Iterable[CellResult | CellBlock]) -> Iterator[CellResult]:
-    for result in results:
-        if isinstance(result, CellBlock):
-            yield from result.cells()
-        else:
-            yield result
-
-
 COLUMNS: Mapping[str, Any] = {
     "state": object,
     "message": object,
@@ -293,9 +173,17 @@ class ScoreColumn:
     def empty(cls, shape: tuple[int, ...]) -> ScoreColumn:
         return cls(np.full(shape, np.nan), np.zeros(shape, dtype=bool))
 
-    def put(self, at: Any, scores: Any) -> None:
+    @classmethod
+    def of(cls, scores: NDArray[np.float64]) -> ScoreColumn:
+        """The column of cells that all have a score."""
+        return cls(scores, np.ones(scores.shape, dtype=bool))
+
+    def put(self, at: Any, scores: ScoreColumn | float | None) -> None:
         """Put scores in their places; None for none."""
-        self.values[at], self.given[at] = (np.nan, False) if scores is None else (scores, True)
+        if isinstance(scores, ScoreColumn):
+            self.values[at], self.given[at] = scores.values, scores.given
+        else:
+            self.values[at], self.given[at] = (np.nan, False) if scores is None else (scores, True)
 
     def of_splits(self, columns: Sequence[int]) -> ScoreColumn:
         """Copies of the columns of some splits."""
@@ -308,46 +196,71 @@ class ScoreColumn:
 
 @dataclass(frozen=True, eq=False)
 class CellTable(Sequence[CellResult]):
-    """Results without their predictions, configuration by configuration and split by split.
+    """The results of C configurations on S splits, configuration by configuration and split by split.
+
+    A run collects its cells in one. Those that one formula served are one from the start, with their predictions,
+    and the store keeps cells in such blocks.
 
     Attributes
     ----------
+    configurations : sequence of int
     places : tuple of (repeat, fold)
-        Of the S splits.
     columns : structured ndarray of shape (C, S)
         See ``COLUMNS``; the state is None where there is no result yet.
     test_scores, train_scores : dict of str to ScoreColumn
         By scorer.
+    predictions : mapping of Response to ndarray of shape (sum of sizes, C) or (sum of sizes, C, outputs)
+        The test rows of one split after those of another; empty where ``HeldOutPredictions`` has them.
+    sizes : tuple of int
+        Test rows of each split, where there are predictions.
     """
 
+    configurations: Sequence[int]
     places: tuple[Place, ...]
     columns: NDArray[Any]
-    test_scores: dict[str, ScoreColumn]
-    train_scores: dict[str, ScoreColumn]
+    test_scores: dict[str, ScoreColumn] = field(default_factory=dict)
+    train_scores: dict[str, ScoreColumn] = field(default_factory=dict)
+    predictions: Mapping[Response, NDArray[Any]] = field(default_factory=dict)
+    sizes: tuple[int, ...] = ()
 
     @classmethod
-    def empty(cls, n_configurations: int, places: Iterable[Place]) -> CellTable:
-        """A table without results."""
+    def empty(cls, configurations: Sequence[int], places: Iterable[Place], **more: Any) -> CellTable:
+        """A table without results; ``more``: its predictions and their sizes."""
         places = tuple(places)
-        return cls(places, np.empty((n_configurations, len(places)), dtype=list(COLUMNS.items())), {}, {})
+        shape = len(configurations), len(places)
+        return cls(configurations, places, np.empty(shape, dtype=list(COLUMNS.items())), **more)
 
-    def put(self, split: int, result: CellResult) -> None:
-        """Put a result in its place; ``split`` is the number of its split."""
-        at = result.key.configuration, split
-        self.columns[at] = tuple(getattr(result, name) for name in COLUMNS)
-        self._put_scores(at, result.test_scores, result.train_scores)
+    @classmethod
+    def of_split(cls, cells: Sequence[CellResult]) -> CellTable:
+        """Cells of one split whose predictions are alike, with these."""
+        first = cells[0]
+        predictions = {
+            response: np.stack([cell.predictions[response] for cell in cells], axis=1)
+            for response in first.predictions
+        }
+        sizes = (len(next(iter(first.predictions.values()), ())),)
+        configurations = [cell.key.configuration for cell in cells]
+        table = cls.empty(configurations, [first.key.place], predictions=predictions, sizes=sizes)
+        for number, cell in enumerate(cells):
+            table.put((number, 0), cell)
+        return table
 
-    def put_block(self, splits: Sequence[int], block: CellBlock) -> None:
-        """Put the results of a block in their places; ``splits`` are the numbers of its splits."""
-        at = np.ix_(block.configurations, splits)
-        for name, values in block.columns.items():
-            self.columns[name][at] = values
-        self._put_scores(at, block.test_scores, {})
-
-    def _put_scores(self, at: Any, test: Mapping[str, Any], train: Mapping[str, Any]) -> None:
-        for columns, scores in ((self.test_scores, test), (self.train_scores, train)):
+    def put(self, at: Any, cells: CellResult | CellTable) -> None:
+        """Put results in their places, without predictions; ``at`` is the index of these."""
+        if isinstance(cells, CellTable):
+            self.columns[at] = cells.columns
+        else:
+            self.columns[at] = tuple([getattr(cells, name) for name in COLUMNS])
+        for columns, scores in (
+            (self.test_scores, cells.test_scores),
+            (self.train_scores, cells.train_scores),
+        ):
             for name in dict.fromkeys((*columns, *scores)):
                 columns.setdefault(name, ScoreColumn.empty(self.columns.shape)).put(at, scores.get(name))
+
+    def at(self, positions: Mapping[int, int] | Sequence[int]) -> CellTable:
+        """The same results under other numbers of their configurations."""
+        return replace(self, configurations=[positions[j] for j in self.configurations])
 
     def of_splits(self, places: Sequence[Place], skipped: Mapping[int, Collection[Place]]) -> CellTable:
         """The results on some splits, in their order.
@@ -361,11 +274,19 @@ class CellTable(Sequence[CellResult]):
             {name: column.of_splits(splits) for name, column in columns.items()}
             for columns in (self.test_scores, self.train_scores)
         )
-        part = CellTable(tuple(places), self.columns[:, splits], test, train)
+        part = CellTable(self.configurations, tuple(places), self.columns[:, splits], test, train)
         for s, place in enumerate(places):
             for j in (j for j, theirs in skipped.items() if place in theirs):
-                part.put(s, CellResult(CellKey(j, *place), CellState.DROPPED))
+                part.put((j, s), CellResult(CellKey(j, *place), CellState.DROPPED))
         return part
+
+    def check(self, sizes: Sequence[int], truth: Truth, n_times: int) -> None:
+        """Refuse predictions in a store that no cells can have written; ``sizes``: test rows of its splits."""
+        if list(self.sizes) != list(sizes):
+            raise damaged_record(str(self), f"predictions of {sum(self.sizes)} rows where {sum(sizes)} are due")
+        check_predictions(
+            str(self), self.predictions, truth, n_times, [sum(self.sizes)], (len(self.configurations),)
+        )
 
     def is_in(self, state: CellState) -> NDArray[np.bool_]:
         """(C, S): which cells ended so."""
@@ -375,6 +296,11 @@ class CellTable(Sequence[CellResult]):
     def n_fits(self) -> int:
         """Cells that are not dropped."""
         return len(self) - int(self.is_in(CellState.DROPPED).sum())
+
+    @property
+    def keys(self) -> Iterator[CellKey]:
+        """Of its cells, in their order."""
+        return (CellKey(j, *place) for j in self.configurations for place in self.places)
 
     def __len__(self) -> int:
         return int(self.columns.size)
@@ -388,14 +314,33 @@ class CellTable(Sequence[CellResult]):
         return self._cell(number) if isinstance(number, int) else [self._cell(each) for each in number]
 
     def _cell(self, number: int) -> CellResult:
-        configuration, split = divmod(number, len(self.places))
+        at = configuration, split = divmod(number, len(self.places))
         return CellResult(
-            CellKey(configuration, *self.places[split]),
-            **dict(zip(COLUMNS, self.columns[configuration, split].item(), strict=True)),
-            test_scores=self._scores(self.test_scores, (configuration, split)),
-            train_scores=self._scores(self.train_scores, (configuration, split)),
+            CellKey(self.configurations[configuration], *self.places[split]),
+            **dict(zip(COLUMNS, self.columns[at].item(), strict=True)),
+            test_scores=self._scores(self.test_scores, at),
+            train_scores=self._scores(self.train_scores, at),
+            predictions={
+                response: values[self._rows[split], configuration] for response, values in self.predictions.items()
+            },
         )
+
+    @cached_property
+    def _rows(self) -> list[slice]:
+        """The rows of its predictions, by split."""
+        return [slice(end - size, end) for end, size in zip(accumulate(self.sizes), self.sizes, strict=True)]
 
     @staticmethod
     def _scores(columns: Mapping[str, ScoreColumn], at: tuple[int, int]) -> dict[str, float]:
         return {name: float(column.values[at]) for name, column in columns.items() if column.given[at]}
+
+    def __str__(self) -> str:
+        return f"the block of {len(self.configurations)} configurations on {len(self.places)} splits"
+
+
+def each_cell(results: Iterable[CellResult | CellTable]) -> Iterator[CellResult]:
+    for result in results:
+        if isinstance(result, CellTable):
+            yield from result
+        else:
+            yield result

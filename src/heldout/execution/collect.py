@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from heldout.configurations import Configurations
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, Dropped, dropped_at
-from heldout.execution.cells import CellBlock, CellResult, CellState, CellTable, ScoreColumn, check_predictions
+from heldout.execution.cells import CellResult, CellState, CellTable, ScoreColumn, check_predictions
 from heldout.execution.fit import Scoring
 from heldout.folds.splits import Folds, Place, Split
 from heldout.metrics.base import Metric, Response, is_undefined
@@ -109,14 +109,14 @@ class ResultCollector:
         self._arrays: dict[Response, NDArray[Any]] = {}
         self._shape = (task.n_rows, len(configurations), folds.n_repeats)
         self._number = {split.place: number for number, split in enumerate(folds.splits)}
-        self._cells = CellTable.empty(len(configurations), self._number)
+        self._cells = CellTable.empty(range(len(configurations)), self._number)
 
-    def put(self, result: CellResult | CellBlock) -> None:
+    def put(self, result: CellResult | CellTable) -> None:
         """Put a result, or a block of them, in its place.
 
         Raises StoreError when its predictions are not of its rows, as only a changed run file can hold them.
         """
-        if isinstance(result, CellBlock):
+        if isinstance(result, CellTable):
             self._put_block(result)
             return
         number = self._number.get(result.key.place)
@@ -125,20 +125,20 @@ class ResultCollector:
             return
         test = self._folds.splits[number].test
         check_predictions(str(result.key), result.predictions, self._truth, len(self._scoring.times), [len(test)])
-        self._cells.put(number, result)
+        self._cells.put((result.key.configuration, number), result)
         for response, values in result.predictions.items():
             array = self._array(response, values.shape[1:])
             array[test, result.key.configuration, self._folds.columns[result.key.repeat]] = values
 
-    def _put_block(self, block: CellBlock) -> None:
+    def _put_block(self, block: CellTable) -> None:
         if not all(place in self._number for place in block.places):
-            for cell in block.cells():
+            for cell in block:
                 self.put(cell)
             return
         numbers = [self._number[place] for place in block.places]
         tests = [self._folds.splits[number].test for number in numbers]
         block.check([len(test) for test in tests], self._truth, len(self._scoring.times))
-        self._cells.put_block(numbers, block)
+        self._cells.put(np.ix_(block.configurations, numbers), block)
         rows = np.concatenate(tests)
         repeats = np.repeat([self._folds.columns[repeat] for repeat, _ in block.places], block.sizes)
         for response, values in block.predictions.items():

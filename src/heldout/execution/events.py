@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from heldout.dropping.base import Barrier
-from heldout.execution.cells import CellBlock, CellKey, CellResult
+from heldout.execution.cells import CellKey, CellResult, CellTable
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class CellFinished:
 class BlockFinished:
     """A block of cells is recorded."""
 
-    block: CellBlock
+    block: CellTable
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import NoExit
-from heldout.execution.cells import CellBlock, CellKey, Saving
+from heldout.execution.cells import CellKey, CellState, CellTable, Saving, ScoreColumn
 from heldout.execution.executors.base import Work
 from heldout.execution.plan import Race
 from heldout.execution.responses import coded_answers, fold_scores, has_responses, is_computable_by_row
@@ -21,7 +21,7 @@ from heldout.execution.sharing.groups import LeftOutGroup
 from heldout.execution.threads import on_one_thread
 
 
-def left_out_blocks(work: Work, race: Race, done: Collection[CellKey]) -> Iterator[CellBlock]:
+def left_out_blocks(work: Work, race: Race, done: Collection[CellKey]) -> Iterator[CellTable]:
     """A block for each group of configurations that a formula serves on the splits of a race.
 
     ``done``: cells that need no work; a configuration with one of them is left to the loop.
@@ -54,7 +54,7 @@ def _block(
     open_ones: Collection[int],
     rows: NDArray[np.intp],
     weight: NDArray[np.float64] | None,
-) -> CellBlock | None:
+) -> CellTable | None:
     """The block of a group, without the configurations that must be fitted; None if these are all.
 
     ``rows``, ``weight``: the row that each split leaves out, and its weight in the score.
@@ -85,15 +85,15 @@ def _block(
     }
     tests, splits = context.truth.rows(rows), np.arange(len(rows), dtype=np.int32)
     scores = fold_scores(metrics, tests, predictions, splits, weight, context.scoring.times)
-    shape = len(served), len(rows)
-    return CellBlock(
-        configurations=tuple(served),
-        places=tuple(split.place for split in race.splits),
-        sizes=(1,) * len(rows),
+    block = CellTable.empty(
+        list(served),
+        (split.place for split in race.splits),
+        test_scores={name: ScoreColumn.of(values) for name, values in scores.items()},
         predictions=predictions,
-        test_scores=scores,
-        # All fits at once have one time, which is divided evenly.
-        fit_seconds=np.full(shape, (fitted - started) / np.prod(shape)),
-        score_seconds=np.full(shape, (time.perf_counter() - fitted) / np.prod(shape)),
-        shared=({f"{group.form.type.__name__} by formula": Saving(None)},) * len(served),
+        sizes=(1,) * len(rows),
     )
+    shared, n_cells = {f"{group.form.type.__name__} by formula": Saving(None)}, len(block)
+    # All fits at once have one time, which is divided evenly.
+    seconds = (fitted - started) / n_cells, (time.perf_counter() - fitted) / n_cells
+    block.columns[...] = np.array((CellState.DONE, "", *seconds, 1, shared, {}), dtype=block.columns.dtype)
+    return block

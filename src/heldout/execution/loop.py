@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from heldout.dropping.base import Barrier
-from heldout.execution.cells import CellBlock, CellKey, CellResult, CellState
+from heldout.execution.cells import CellKey, CellResult, CellState, CellTable
 from heldout.execution.collect import RaceOutcome
 from heldout.execution.events import BarrierPassed, BlockFinished, CellFinished, Event, Listener, WorkersLost
 from heldout.execution.executors.base import Executor, Work, WorkersLostError
@@ -35,7 +35,7 @@ class ResultKeeper:
 
     run: Run
     listeners: Sequence[Listener]
-    taken: Callable[[CellResult | CellBlock], None]
+    taken: Callable[[CellResult | CellTable], None]
     """A callback for every recorded result or block."""
     _worth: float = 0.0
     _committed: float = field(default_factory=time.perf_counter)
@@ -50,7 +50,7 @@ class ResultKeeper:
         self.taken(result)
         tell(self.listeners, CellFinished(result))
 
-    def keep_block(self, block: CellBlock) -> None:
+    def keep_block(self, block: CellTable) -> None:
         """Record and acknowledge a block, and notify the listeners."""
         self.run.record(block)
         self.run.commit()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from heldout.execution.cells import CellBlock, CellKey, CellResult, Saving, each_cell
+from heldout.execution.cells import CellKey, CellResult, CellTable, Saving, each_cell
 from heldout.execution.events import BarrierPassed, BlockFinished, CellFinished, Event, Listener, WorkersLost
 from heldout.execution.executors.base import ExecutorAround, Work
 from heldout.execution.store.base import MemoryRun, Run
@@ -62,7 +62,7 @@ class RunPart(MemoryRun):
                 case CellFinished(result):
                     event = CellFinished(self._in_run(result))
                 case BlockFinished(block):
-                    event = BlockFinished(self._block_in_run(block))
+                    event = BlockFinished(block.at(self.positions))
                 case WorkersLost(running):
                     event = replace(event, running=tuple(self._key(key) for key in running))
             for listener in listeners:
@@ -70,9 +70,9 @@ class RunPart(MemoryRun):
 
         return pass_on
 
-    def record(self, result: CellResult | CellBlock) -> None:
+    def record(self, result: CellResult | CellTable) -> None:
         super().record(result)
-        self._run.record(self._in_run(result) if isinstance(result, CellResult) else self._block_in_run(result))
+        self._run.record(self._in_run(result) if isinstance(result, CellResult) else result.at(self.positions))
 
     def commit(self) -> None:
         self._run.commit()
@@ -82,9 +82,6 @@ class RunPart(MemoryRun):
 
     def _in_run(self, result: CellResult) -> CellResult:
         return replace(result, key=self._key(result.key))
-
-    def _block_in_run(self, block: CellBlock) -> CellBlock:
-        return replace(block, configurations=tuple(self.positions[j] for j in block.configurations))
 
 
 @dataclass(eq=False)

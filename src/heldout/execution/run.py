@@ -19,7 +19,7 @@ from heldout.data.task import Task
 from heldout.dropping.base import Barrier, DropRule, judged_after
 from heldout.estimates.question import Aggregate
 from heldout.execution.barriers import BarrierJudge, unjudged_barrier
-from heldout.execution.cells import CellBlock, CellKey, CellResult, each_cell
+from heldout.execution.cells import CellKey, CellResult, CellTable, each_cell
 from heldout.execution.collect import RaceOutcome, RaceResults, ResultCollector
 from heldout.execution.events import Event, Listener, RunClosed, SearchStarted
 from heldout.execution.executors.base import Executor, Work
@@ -115,8 +115,8 @@ class OpenRun:
             split.place: collector for number, collector in collectors.items() for split in races[number].splits
         }
 
-        def take(result: CellResult | CellBlock) -> None:
-            place = result.places[0] if isinstance(result, CellBlock) else result.key.place
+        def take(result: CellResult | CellTable) -> None:
+            place = result.places[0] if isinstance(result, CellTable) else result.key.place
             collector = collector_of.get(place)
             if collector is not None:
                 collector.put(result)

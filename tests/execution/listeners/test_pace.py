@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from heldout.dropping.base import Barrier, Dropped
-from heldout.execution.cells import CellBlock, CellKey, CellResult, CellState
+from heldout.execution.cells import CellKey, CellResult, CellState, CellTable, ScoreColumn
 from heldout.execution.events import BarrierPassed, BlockFinished, CellFinished, SearchStarted
 from heldout.execution.listeners.tally import RunTally
 
@@ -137,10 +137,10 @@ def test_of_a_group_that_an_earlier_run_has_done_in_part_its_last_split_is_left(
 
 def test_a_block_is_done_on_all_splits_and_its_time_is_no_measure_of_the_pace() -> None:
     tally = begun([(0, 1), (2,), (3,)])
-    seconds = np.full((2, N_SPLITS), 3.0)
     places = tuple((0, split) for split in range(N_SPLITS))
-    scores = {"score": np.ones((2, N_SPLITS))}
-    tally.add(BlockFinished(CellBlock((0, 1), places, (1,) * N_SPLITS, {}, scores, seconds, 0 * seconds, ({}, {}))))
+    block = CellTable.empty((0, 1), places, test_scores={"score": ScoreColumn.of(np.ones((2, N_SPLITS)))})
+    block.columns["fit_seconds"] = 3.0
+    tally.add(BlockFinished(block))
     assert tally.seconds_left(30.0) is None
     tally.add(cell(2, 0, 2.0))
     assert tally.seconds_left(32.0) == pytest.approx(9 * 2.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -12,27 +13,29 @@ import numpy as np
 import pytest
 
 from heldout.errors import StoreError
-from heldout.execution.cells import CellBlock, CellKey, CellResult, CellState, Saving, each_cell
+from heldout.execution.cells import CellKey, CellResult, CellState, CellTable, Saving, ScoreColumn, each_cell
 from heldout.execution.store.base import PlanNote, RunIdentity
 from heldout.execution.store.file_status import file_status
+from heldout.execution.store.schema import checksum
 from heldout.execution.store.sqlite import SQLiteStore
 from heldout.metrics.base import Response
 
 IDENTITY = RunIdentity(rows="r", folds="f", configurations="c", settings="{}", entropy=7)
 CONFIGURATIONS = [(f"id {position}", "{}") for position in range(4)]
-BLOCK = CellBlock(
-    configurations=(2, 0),
-    places=((0, 1), (0, 0), (1, 0)),
-    sizes=(2, 1, 1),
+BLOCK = CellTable.empty(
+    (2, 0),
+    ((0, 1), (0, 0), (1, 0)),
     predictions={
         Response.PROBABILITIES: np.linspace(0, 1, 24).reshape(4, 2, 3),
         Response.LABELS: np.arange(8, dtype=np.int32).reshape(4, 2) % 3,
     },
-    test_scores={"accuracy": np.array([[0.5, np.nan, -0.0], [1.0, 0.1, 0.2]])},
-    fit_seconds=np.full((2, 3), 0.1),
-    score_seconds=np.linspace(0, 1, 6).reshape(2, 3),
-    shared=({"Ridge by formula": Saving(None)}, {"steps": Saving(0.5, 64.0)}),
+    sizes=(2, 1, 1),
+    test_scores={"accuracy": ScoreColumn.of(np.array([[0.5, np.nan, -0.0], [1.0, 0.1, 0.2]]))},
 )
+BLOCK.columns[...] = np.array((CellState.DONE, "", 0.1, 0.0, 1, {}, {}), dtype=BLOCK.columns.dtype)
+BLOCK.columns["score_seconds"] = np.linspace(0, 1, 6).reshape(2, 3)
+BLOCK.columns["shared"][0] = {"Ridge by formula": Saving(None)}
+BLOCK.columns["shared"][1] = {"steps": Saving(0.5, 64.0)}
 
 
 def written(path: Path, *results: Any) -> Path:
@@ -53,6 +56,7 @@ def check_same(one: CellResult, other: CellResult, positions: Any = None) -> Non
     assert (one.state, one.shared, one.fit_seconds, one.score_seconds) == (
         other.state, other.shared, other.fit_seconds, other.score_seconds
     )  # fmt: skip
+    assert (one.attempts, one.message) == (other.attempts, other.message)
     assert repr(one.test_scores) == repr(other.test_scores)
     for response, values in other.predictions.items():
         mine = one.predictions[response]
@@ -62,8 +66,8 @@ def check_same(one: CellResult, other: CellResult, positions: Any = None) -> Non
 def test_it_comes_back_to_the_last_bit(tmp_path: Path) -> None:
     alone = CellResult(CellKey(1, 0, 0), CellState.FAILED, "no")
     found = read(written(tmp_path / "run.db", BLOCK, alone))
-    assert isinstance(found[0], CellBlock)
-    for one, other in zip(found[0].cells(), BLOCK.cells(), strict=True):
+    assert isinstance(found[0], CellTable)
+    for one, other in zip(found[0], BLOCK, strict=True):
         check_same(one, other)
     check_same(found[1], alone)
 
@@ -78,7 +82,7 @@ def test_its_cells_are_acknowledged(tmp_path: Path) -> None:
 
 def test_configurations_may_come_in_another_order(tmp_path: Path) -> None:
     found = read(written(tmp_path / "run.db", BLOCK), CONFIGURATIONS[::-1])
-    for one, other in zip(each_cell(found), BLOCK.cells(), strict=True):
+    for one, other in zip(each_cell(found), BLOCK, strict=True):
         check_same(one, other, positions=[3, 2, 1, 0])
 
 
@@ -94,48 +98,78 @@ def test_the_status_counts_its_cells(tmp_path: Path) -> None:
 
 
 CHANGES: dict[str, tuple[str, Any]] = {
-    "a score": ("UPDATE block_array SET blob = ? WHERE kind = 'score'", b"\0" * 48),
+    "a score": ("UPDATE block SET cells = replace(cells, '0.1', ?)", "0.9"),
     "no cells": ("UPDATE block SET cells = ?", "{}"),
     "no JSON": ("UPDATE block SET cells = ?", "["),
     "deep JSON": ("UPDATE block SET cells = ?", "[" * 100_000),
     "a number of cells": ("UPDATE block SET n_cells = ?", 7),
     "a checksum": ("UPDATE block SET checksum = ?", 1),
-    "a type": ("UPDATE block_array SET dtype = ? WHERE kind = 'score'", "O8"),
-    "a kind": ("UPDATE block_array SET kind = ? WHERE kind = 'seconds' AND name = 'fit'", "other"),
-    "an array": ("DELETE FROM block_array WHERE kind = ?", "score"),
-    "text for bytes": ("UPDATE block_array SET blob = ?", "text"),
+    "a number": ("UPDATE block SET number = ?", 2),
+}
+OF_PREDICTIONS: dict[str, tuple[str, Any]] = {
+    "predictions": ("UPDATE block SET data = ?", b"\0" * 224),
+    "no predictions": ("UPDATE block SET data = ?", b""),
+    "text for bytes": ("UPDATE block SET data = ?", "text"),
 }
 
 
-@pytest.mark.parametrize("name", CHANGES)
-def test_a_changed_block_is_refused(name: str, tmp_path: Path) -> None:
-    path = written(tmp_path / "run.db", BLOCK)
-    statement, value = CHANGES[name]
+def check_refused(path: Path, change: tuple[str, Any], *acts: Any) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as file:
-        file.execute(statement, (value,))
-    for act in (read, file_status):
+        file.execute(change[0], (change[1],))
+    for act in acts:
         with pytest.raises(StoreError, match="damaged") as refused:
             act(path)
         assert "\n" not in str(refused.value) and len(str(refused.value)) < 600
 
 
-@pytest.mark.parametrize("more", [BLOCK, CellResult(CellKey(0, 1, 0), CellState.DONE)], ids=["block", "cell"])
-def test_a_cell_that_is_stored_twice_is_refused(more: Any, tmp_path: Path) -> None:
-    path = written(tmp_path / "run.db", BLOCK, more)
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_changed_block_is_refused(name: str, tmp_path: Path) -> None:
+    check_refused(written(tmp_path / "run.db", BLOCK), CHANGES[name], read, file_status)
+
+
+@pytest.mark.parametrize("name", OF_PREDICTIONS)
+def test_changed_predictions_are_refused(name: str, tmp_path: Path) -> None:
+    check_refused(written(tmp_path / "run.db", BLOCK), OF_PREDICTIONS[name], read)
+
+
+def forged(path: Path, change: Any, number: int = 1) -> Path:
+    """Write a block with a change of its JSON, and with checksums that are right."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as file:
+        _, run, n_cells, text, _, data = file.execute("SELECT * FROM block WHERE number = 1").fetchone()
+        row = number, run, n_cells, json.dumps(change(json.loads(text)))
+        file.execute("INSERT OR REPLACE INTO block VALUES (?, ?, ?, ?, ?, ?)", (*row, checksum(*row), data))
+    return path
+
+
+def test_a_cell_that_is_stored_twice_is_refused(tmp_path: Path) -> None:
+    path = forged(written(tmp_path / "run.db", BLOCK), dict, number=2)
     with pytest.raises(StoreError, match="stored twice"):
         read(path)
 
 
-FORGED = {
-    "configurations": {"configurations": (0, 1, 2)},
-    "scores": {"test_scores": {"accuracy": np.zeros((3, 2))}},
-    "seconds": {"fit_seconds": np.zeros((2, 3), dtype=np.float32)},
+def test_a_cell_that_is_recorded_again_leaves_the_others_of_its_block(tmp_path: Path) -> None:
+    again = CellResult(CellKey(0, 1, 0), CellState.FAILED, "worse")
+    path = written(tmp_path / "run.db", BLOCK)
+    written(path, again)
+    cells = {cell.key: cell for cell in each_cell(read(path))}
+    for cell in BLOCK:
+        check_same(cells[cell.key], again if cell.key == again.key else cell)
+
+
+FORGED: dict[str, Any] = {
+    "configurations": {"configurations": [1, 2, 3]},
+    "sizes": {"sizes": [2, 1]},
+    "scores": {"test": {"accuracy": [[0.0, 0.0]] * 3}},
+    "seconds": {"fit_seconds": [[0.1, 0.1], [0.1]]},
+    "a type": {"predictions": {"values": ["|O8", [1]]}},
+    "a shape": {"predictions": {"values": ["<f8", [-1]]}},
+    "more than there is": {"predictions": {"values": ["<f8", [10**6]]}},
 }
 
 
 @pytest.mark.parametrize("name", FORGED)
 def test_a_block_of_another_shape_with_a_new_checksum_is_refused(name: str, tmp_path: Path) -> None:
-    path = written(tmp_path / "run.db", replace(BLOCK, **FORGED[name]))
+    path = forged(written(tmp_path / "run.db", BLOCK), lambda cells: cells | FORGED[name])
     with pytest.raises(StoreError, match="damaged"):
         read(path)
 
@@ -153,19 +187,21 @@ def alike(configuration: int, fold: int = 0, **changes: Any) -> CellResult:
     return replace(result, **changes)
 
 
-def count(path: Path, table: str) -> int:
+def count(path: Path) -> int:
     with closing(sqlite3.connect(path)) as file:
-        return int(file.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+        return int(file.execute("SELECT count(*) FROM block").fetchone()[0])
 
 
 def test_cells_that_are_alike_are_one_record_of_a_split(tmp_path: Path) -> None:
     results = [
-        *(alike(configuration, fold) for fold in (0, 1) for configuration in (3, 0, 2)),
+        *(alike(configuration, fold) for fold in (0, 1) for configuration in (3, 0)),
+        alike(2, 0, attempts=2),
+        alike(2, 1, message="one scorer raised"),
         alike(1, 0, shared={}),
         alike(1, 1, state=CellState.FAILED, message="no", test_scores={}, predictions={}),
     ]
     path = written(tmp_path / "run.db", *results)
-    assert (count(path, "block"), count(path, "cell")) == (2, 2)
+    assert count(path) == 4
     found = {cell.key: cell for cell in each_cell(read(path))}
     assert len(found) == 8
     for result in results:
@@ -176,8 +212,6 @@ def test_cells_that_are_alike_are_one_record_of_a_split(tmp_path: Path) -> None:
     "other",
     [
         {"shared": {}},
-        {"attempts": 2},
-        {"message": "one scorer raised"},
         {"train_scores": {"a": 1.0}},
         {"test_scores": {"a": 1.0}},
         {"predictions": {Response.VALUES: np.zeros(5, dtype=np.float32)}},
@@ -188,11 +222,10 @@ def test_cells_that_are_alike_are_one_record_of_a_split(tmp_path: Path) -> None:
 def test_a_cell_that_is_not_alike_is_a_record_by_itself(other: dict[str, Any], tmp_path: Path) -> None:
     results = [alike(0), alike(1), alike(2, **other)]
     path = written(tmp_path / "run.db", *results)
-    assert (count(path, "block"), count(path, "cell")) == (1, 1)
+    assert count(path) == 2
     found = {cell.key: cell for cell in each_cell(read(path))}
     for result in results:
         check_same(found[result.key], result)
-    assert found[2, 0, 0].attempts == results[2].attempts
 
 
 def test_arrays_may_be_used_again_after_recording(tmp_path: Path) -> None:
@@ -212,14 +245,13 @@ class Interrupting(dict[Any, Any]):
         raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("noted", ["_acknowledged", "_blocks"])
-def test_an_interrupt_after_the_commit_stores_nothing_twice(noted: str, tmp_path: Path) -> None:
+def test_an_interrupt_after_the_commit_stores_nothing_twice(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     run = SQLiteStore(path).open(IDENTITY, CONFIGURATIONS, resume=True)
     run.record(alike(0))
     run.record(alike(1, 1))
     run.record(alike(2, 1))
-    setattr(run, noted, Interrupting())
+    run._blocks = Interrupting()
     with pytest.raises(KeyboardInterrupt):
         run.commit()
     run.record(alike(3))

@@ -1,12 +1,14 @@
 """Copies, flipped bits, full disks: refused, or resumed with the numbers that were written and nothing else."""
 
 import ast
+import json
 import random
 import shutil
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+import zlib
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,7 @@ from heldout.errors import StoreError
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.store.base import RunIdentity
 from heldout.execution.store.file_status import file_status
+from heldout.execution.store.schema import checksum
 from heldout.execution.store.sqlite import SQLiteStore
 from heldout.metrics.base import Response
 
@@ -167,22 +170,22 @@ def test_two_thousand_flipped_bits_give_no_wrong_number(path):
 def test_a_flipped_bit_in_a_prediction_is_refused_before_anything_is_fitted(path):
     filled(path, 3)
     with closing(sqlite3.connect(path)) as connection:
-        (blob,) = connection.execute("SELECT blob FROM prediction WHERE cell = 2").fetchone()
+        (blob,) = connection.execute("SELECT data FROM block WHERE number = 2").fetchone()
         changed = bytes([blob[0] ^ 1, *blob[1:]])
-        connection.execute("UPDATE prediction SET blob = ? WHERE cell = 2", (changed,))
+        connection.execute("UPDATE block SET data = ? WHERE number = 2", (changed,))
         connection.commit()
-    with pytest.raises(StoreError, match=r"is damaged \(cell 2 is not as it was written\)"):
+    with pytest.raises(StoreError, match=r"is damaged \(block 2 is not as it was written\)"):
         open_(path)
 
 
 @pytest.mark.parametrize(
     "damage",
     [
-        "UPDATE cell SET scores = replace(scores, '0.14', '0.15') WHERE number = 2",
-        "UPDATE cell SET fold = 3 WHERE number = 2",
-        "UPDATE cell SET configuration = 9 WHERE number = 2",
-        "UPDATE cell SET state = 'failed' WHERE number = 2",
-        "DELETE FROM prediction WHERE cell = 2",
+        "UPDATE block SET cells = replace(cells, '0.14', '0.15') WHERE number = 2",
+        "UPDATE block SET cells = replace(cells, '[0, 0]', '[0, 3]') WHERE number = 2",
+        "UPDATE block SET cells = replace(cells, 'done', 'failed') WHERE number = 2",
+        "UPDATE block SET data = (SELECT data FROM block WHERE number = 1) WHERE number = 2",
+        "UPDATE block SET number = 9 WHERE number = 2",
         "UPDATE configuration SET id = 'id x' WHERE number = 2",
         "UPDATE configuration SET run = 2 WHERE number = 2",
         "DELETE FROM configuration WHERE number = 2",
@@ -219,17 +222,21 @@ def test_no_module_of_the_store_can_unpickle():
 
 
 def test_a_malicious_blob_is_not_run(path, tmp_path):
-    """A pickle that makes a file when it is loaded, wherever the table takes bytes, and no checksum to stop it."""
+    """A pickle that makes a file when it is loaded, wherever the table takes bytes, under checksums that are right."""
     trap = tmp_path / "was run"
     bomb = f"cpathlib\nPath.touch\n(cpathlib\nPath\n(V{trap}\ntRtR.".encode()
-    for column in ("blob = ?1, dtype = 'O'", "blob = ?1, dtype = '|O'", "blob = ?1", "dtype = ?1", "shape = ?1"):
+    for kind in ("<f8", "O", "|O", "|O8"):
         filled(path, 1)
         with closing(sqlite3.connect(path)) as connection:
-            connection.execute(f"UPDATE prediction SET {column}", (bomb,))
-            connection.execute("UPDATE cell SET checksum = NULL")
+            ((text,),) = connection.execute("SELECT cells FROM block").fetchall()
+            cells = json.loads(text) | {"data": zlib.crc32(bomb), "predictions": {"values": [kind, [1]]}}
+            row = 1, 1, 1, json.dumps(cells)
+            connection.execute(
+                "INSERT OR REPLACE INTO block VALUES (?, ?, ?, ?, ?, ?)", (*row, checksum(*row), bomb)
+            )
             connection.commit()
-        with pytest.raises(StoreError, match="is damaged"):
-            read(path)
+        with pytest.raises(StoreError, match="is damaged") if kind != "<f8" else nullcontext():
+            open_(path).close()
         path.unlink()
     assert not trap.exists()
 

@@ -77,7 +77,7 @@ def test_a_newer_schema_stays_untouched(path):
     fill(path, 1)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 99")
-    assert "has schema 99, written by a newer heldout; this one reads schema 7: upgrade heldout" in refusal(path)
+    assert "has schema 99, written by a newer heldout; this one reads schema 8: upgrade heldout" in refusal(path)
 
 
 def test_a_folder_in_place_of_a_file(tmp_path):
@@ -146,17 +146,16 @@ def test_a_page_of_rubbish(path, page):
 @pytest.mark.parametrize(
     "damage",
     [
-        "UPDATE prediction SET dtype = '|O'",
-        "UPDATE prediction SET dtype = 'nonsense'",
-        "UPDATE prediction SET shape = '[7]'",
-        "UPDATE prediction SET blob = substr(blob, 1, 20)",
-        "UPDATE prediction SET response = 'other'",
-        "UPDATE cell SET scores = '{'",
-        "UPDATE cell SET scores = '{}'",
-        "UPDATE cell SET state = 'half'",
+        "UPDATE block SET cells = replace(cells, '<f8', '|O')",
+        "UPDATE block SET cells = replace(cells, '[100, 1]', '[7]')",
+        "UPDATE block SET data = substr(data, 1, 20)",
+        "UPDATE block SET cells = replace(cells, 'values', 'other')",
+        "UPDATE block SET cells = '{'",
+        "UPDATE block SET cells = '{}'",
+        "UPDATE block SET cells = replace(cells, 'done', 'half')",
         "UPDATE run SET entropy = 'x'",
         "UPDATE run SET versions = '7'",
-        "DROP TABLE prediction",
+        "DROP TABLE block",
     ],
 )
 def test_rows_of_rubbish(path, damage):
@@ -172,7 +171,7 @@ def test_no_pickle_is_read(path):
     """A blob that is a pickle is just bytes of a wrong length."""
     fill(path, 1)
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("UPDATE prediction SET dtype = 'O', blob = ?", (b"\x80\x04cposix\nsystem\n.",))
+        connection.execute("UPDATE block SET data = ?", (b"\x80\x04cposix\nsystem\n.",))
         connection.commit()
     with pytest.raises(StoreError, match="is damaged"):
         everything(path)

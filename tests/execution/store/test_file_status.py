@@ -46,7 +46,7 @@ def failed(configuration, fold, message):
 
 
 def planned(run, n_cells=12):
-    run.note_plan(PlanNote(4, 3, n_cells, "score", title="roc_auc", n_rows=60, names=["a", "b", "c", "d"]))
+    run.note_plan(PlanNote(4, 3, n_cells, "score", title="roc_auc", n_rows=60, names=("a", "b", "c", "d")))
 
 
 def filled(path, cells):
@@ -98,8 +98,8 @@ def test_what_a_dropped_configuration_is_spared_was_not_done_before(path):
     (run,) = file_status(path).runs
     assert (run.n_done, run.n_saved, run.n_left) == (5, 3, 4)
     (barrier,) = run.barriers
-    assert (barrier.race, barrier.after, barrier.n_splits, barrier.leader, barrier.risk) == (0, 1, 3, "d", 0.01)
-    assert [tuple(left) for left in barrier.left] == [("a", 0.99, "r"), ("b", 0.995, "r")]
+    assert [barrier[key] for key in ("race", "after", "n_splits", "leader", "risk")] == [0, 1, 3, "d", 0.01]
+    assert [tuple(left.values()) for left in barrier["left"]] == [("a", 0.99, "r"), ("b", 0.995, "r")]
 
 
 def test_a_race_that_ended_for_everybody_saves_the_rest(path):
@@ -111,7 +111,7 @@ def test_a_race_that_ended_for_everybody_saves_the_rest(path):
     status = file_status(path)
     (run,) = status.runs
     assert (run.n_saved, run.n_left, status.state) == (8, 0, FileState.FINISHED)
-    assert run.barriers[0].left[0].statistic is None
+    assert run.barriers[0]["left"][0]["statistic"] is None
 
 
 def test_races_side_by_side_save_their_own(path):
@@ -123,7 +123,7 @@ def test_races_side_by_side_save_their_own(path):
         run.note_barrier(RACE, Barrier(2, 40, 3, 3, (Dropped(1, 2, 1.0, "r"),)))
     (run,) = file_status(path).runs
     assert run.n_saved == 1 + 2 + 1
-    assert [(barrier.race, barrier.after) for barrier in run.barriers] == [(0, 1), (0, 2), (1, 1)]
+    assert [(barrier["race"], barrier["after"]) for barrier in run.barriers] == [(0, 1), (0, 2), (1, 1)]
 
 
 def test_the_best_is_compared_on_the_same_splits(path):
@@ -296,7 +296,7 @@ def test_closing_while_somebody_reads_puts_everything_into_the_file(path, tmp_pa
         run.record(cell(0, 0))
         run.commit()
         reader = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
-        reader.execute("SELECT * FROM cell").fetchall()
+        reader.execute("SELECT * FROM block").fetchall()
     (tmp_path / "copy").mkdir()
     shutil.copy(path, tmp_path / "copy")
     reader.close()
@@ -388,7 +388,7 @@ def test_files_of_others(path, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "damage", ["UPDATE cell SET scores = '{'", "DROP TABLE plan", "UPDATE run SET opened = 'x'"]
+    "damage", ["UPDATE block SET cells = '{'", "DROP TABLE barrier", "UPDATE run SET opened = 'x'"]
 )
 def test_a_damaged_file(path, damage):
     filled(path, [cell(0, 0)])

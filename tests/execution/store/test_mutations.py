@@ -17,11 +17,12 @@ from sklearn.dummy import DummyClassifier
 import heldout as ho
 from heldout.cli.status import document_of, file_rows, run_rows
 from heldout.errors import InputError, StoreError
+from heldout.execution.cells import each_cell
 from heldout.execution.store import opening
 from heldout.execution.store.base import RunIdentity
 from heldout.execution.store.file_status import file_status
+from heldout.execution.store.rows import block_statement, read_block
 from heldout.execution.store.runs import stored_runs
-from heldout.execution.store.schema import checksum, decoded, encoded, read_rows
 from heldout.execution.store.sqlite import SQLiteStore
 
 DEEP = "[" * 100_000
@@ -38,20 +39,16 @@ JSON = (
     '{"test": ' * 50_000,
     '{"test": {"score": 1e999}, "train": {}}',
 )
-JSON = ("settings", "versions", "scores", "shape", "splits", "json", "note")
+JSON = ("settings", "versions", "terms", "plan", "cells", "arrays", "splits", "dropped", "json", "note")
 COLUMNS = {
-    "run": "number rows folds configurations settings entropy versions created owner_host owner_pid owner_since "
-    "opened cells_then acknowledged",
+    "run": "number rows folds configurations settings entropy versions created terms owner_host owner_pid owner_since "
+    "plan opened cells_then acknowledged",
     "configuration": "number run id position json name",
-    "cell": "number configuration repeat fold state attempts message fit_seconds score_seconds scores checksum",
-    "prediction": "cell response dtype shape blob",
-    "plan": "run n_configurations n_splits n_cells n_rows metric title",
-    "barrier": "run race after splits n_rows n_before leader risk stopped",
-    "drop": "configuration race barrier statistic reason",
-    "search": "run note checksum",
-    "search_array": "run name dtype shape blob",
+    "block": "number run n_cells cells checksum data",
+    "barrier": "run race after splits n_rows n_before leader risk stopped dropped",
+    "search": "run note arrays checksum data",
 }
-FOR_PEOPLE = ("plan", "barrier", "drop", "search", "search_array")  # no resumed run reads these
+FOR_PEOPLE = ("barrier", "search")  # no resumed run reads these
 PLACES = [(table, column) for table, columns in COLUMNS.items() for column in columns.split()]
 
 
@@ -70,14 +67,12 @@ def whole(tmp_path_factory):
     path = tmp_path_factory.mktemp("whole") / "run.db"
     search(path)
     with closing(sqlite3.connect(path)) as connection:
-        (run,) = stored_runs(connection, path)
+        (run,) = stored_runs(connection)
         ids = connection.execute("SELECT id, json FROM configuration ORDER BY position").fetchall()
         for table in COLUMNS:
             assert connection.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0], f"{table} holds nothing"
-    identity = RunIdentity(
-        run.identity.rows, run.identity.folds, run.identity.configurations, run.identity.settings,
-        run.identity.entropy, run.versions[-1],
-    )  # fmt: skip
+    parts = (run.row[part] for part in ("rows", "folds", "configurations", "settings"))
+    identity = RunIdentity(*parts, run.entropy, run.versions[-1])
     return path, identity, ids, resumed(path, identity, ids)
 
 
@@ -93,7 +88,10 @@ def copy(whole, tmp_path):
 def resumed(path, identity, ids):
     """What a run that is resumed reads, to the last bit."""
     with SQLiteStore(path, one_run=True).open(identity, ids, resume=True) as run:
-        return [encoded(result) for result in run.results()]
+        return [
+            (repr(replace(cell, predictions={})), [array.tobytes() for array in cell.predictions.values()])
+            for cell in each_cell(run.results())
+        ]
 
 
 def shown(path):
@@ -160,11 +158,10 @@ def test_a_changed_value_is_found_or_harmless(table, column, values, whole, copy
         ("run", "versions", DEEP),
         ("run", "settings", DEEP),
         ("run", "entropy", "9" * 5000),
-        ("cell", "checksum", None),
-        ("cell", "scores", DEEP),
-        ("cell", "fit_seconds", float("inf")),
-        ("prediction", "shape", "[-1]"),
-        ("prediction", "shape", DEEP),
+        ("block", "checksum", None),
+        ("block", "cells", DEEP),
+        ("block", "n_cells", float("inf")),
+        ("block", "data", "text"),
     ],
 )
 def test_a_changed_value_ends_a_resumed_search_in_one_sentence(table, column, value, copy):
@@ -188,16 +185,12 @@ FORGED = {
 def test_predictions_of_another_shape_are_refused_though_their_checksum_is_right(forge, copy):
     path = copy()
     with closing(sqlite3.connect(path)) as connection:
-        (number, configuration) = connection.execute("SELECT number, configuration FROM cell").fetchone()
-        result = decoded(read_rows(connection, number), configuration)
-        rows = encoded(replace(result, predictions={name: forge(one) for name, one in result.predictions.items()}))
-        (stored,) = rows.predictions
-        connection.execute(
-            "UPDATE prediction SET dtype = ?, shape = ?, blob = ? WHERE cell = ?", (*stored[1:], number)
-        )
-        connection.execute("UPDATE cell SET checksum = ? WHERE number = ?", (checksum(configuration, rows), number))
+        cells = read_block(connection, 1)
+        predictions = {name: forge(array) for name, array in cells.predictions.items()}
+        connection.execute("DELETE FROM block WHERE number = 1")
+        connection.execute(*block_statement(1, 1, replace(cells, predictions=predictions), {1: 1, 2: 2}))
         connection.commit()
-    with pytest.raises(StoreError, match=r"the run file is damaged .the cell of configuration 0, repeat 0, fold 0"):
+    with pytest.raises(StoreError, match=r"the run file is damaged .the cell of configuration 0, repeat 0, fold"):
         search(path)
 
 
@@ -205,13 +198,13 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELEC
 STRUCTURES = {
     "a view in a table's place": f"ALTER TABLE run RENAME TO r; CREATE VIEW run AS {ENDLESS}",
     "a view": f"CREATE VIEW more AS {ENDLESS}",
-    "a trigger": "CREATE TRIGGER t AFTER UPDATE ON run BEGIN DELETE FROM cell; END",
+    "a trigger": "CREATE TRIGGER t AFTER UPDATE ON run BEGIN DELETE FROM block; END",
     "a table": "CREATE TABLE mine (a)",
-    "an index": "CREATE INDEX i ON cell (state)",
-    "a column": "ALTER TABLE cell ADD COLUMN more TEXT",
-    "a computed column": "ALTER TABLE cell ADD COLUMN more AS (state || state)",
-    "no table": "DROP TABLE plan",
-    "a check": "DROP TABLE plan; CREATE TABLE plan (run INTEGER PRIMARY KEY, CHECK (run > 0))",
+    "an index": "CREATE INDEX i ON block (cells)",
+    "a column": "ALTER TABLE block ADD COLUMN more TEXT",
+    "a computed column": "ALTER TABLE block ADD COLUMN more AS (cells || cells)",
+    "no table": "DROP TABLE barrier",
+    "a check": "DROP TABLE barrier; CREATE TABLE barrier (run INTEGER PRIMARY KEY, CHECK (run > 0))",
 }
 
 

@@ -64,7 +64,7 @@ def test_the_working_folder_may_change_meanwhile(tmp_path, monkeypatch):
             run.record(result(cell))
             run.commit()
     assert not list((tmp_path / "elsewhere").iterdir())
-    assert rows(tmp_path / "run.db", "SELECT count(*) FROM cell") == [(3,)]
+    assert rows(tmp_path / "run.db", "SELECT count(*) FROM block") == [(3,)]
 
 
 def test_a_resumed_run_has_what_was_acknowledged(path):
@@ -83,17 +83,17 @@ def test_recorded_is_not_acknowledged_until_commit(path):
     with SQLiteStore(path).open(IDENTITY, CONFIGURATIONS, resume=False) as run:
         run.record(result(0))
         assert run.acknowledged() == frozenset()
-        assert rows(path, "SELECT count(*) FROM cell") == [(0,)]
+        assert rows(path, "SELECT count(*) FROM block") == [(0,)]
         run.commit()
         assert run.acknowledged() == {CellKey(0, 0, 0)}
-        assert rows(path, "SELECT count(*) FROM cell") == [(1,)]
+        assert rows(path, "SELECT count(*) FROM block") == [(1,)]
 
 
 def test_what_was_recorded_before_an_error_is_kept(path):
     with pytest.raises(KeyboardInterrupt), SQLiteStore(path).open(IDENTITY, CONFIGURATIONS, resume=False) as run:
         run.record(result(0))
         raise KeyboardInterrupt
-    assert rows(path, "SELECT count(*) FROM cell") == [(1,)]
+    assert rows(path, "SELECT count(*) FROM block") == [(1,)]
 
 
 def test_a_recorded_array_may_be_reused_by_the_caller(path):
@@ -137,7 +137,7 @@ def test_closing_commits_once_and_gives_the_file_free(path):
     run.record(result(0))
     run.close()
     run.close()
-    assert rows(path, "SELECT count(*) FROM cell") == [(1,)]
+    assert rows(path, "SELECT count(*) FROM block") == [(1,)]
     assert rows(path, "SELECT owner_host, owner_pid, owner_since FROM run") == [(None, None, None)]
 
 
@@ -159,11 +159,10 @@ def test_the_tables_hold_what_a_person_would_look_for(path):
     assert rows(path, "SELECT id, position, json FROM configuration WHERE position = 2") == [
         ("id of c", 2, '{"C":3}')
     ]
-    assert rows(path, "SELECT state, attempts, scores FROM cell") == [
-        ("done", 1, '{"test": {"roc_auc": 2.25}, "train": {}}')
-    ]
-    assert rows(path, "SELECT response, dtype, shape, length(blob) FROM prediction") == [
-        ("decision", "<f8", "[3]", 24)
+    keys = "state", "attempts", "test", "predictions"
+    paths = ", ".join(f"json_extract(cells, '$.{key}')" for key in keys)
+    assert rows(path, f"SELECT {paths}, length(data) FROM block") == [
+        ('[["done"]]', "[[1]]", '{"roc_auc":[[2.25]]}', '{"decision":["<f8",[3,1]]}', 24)
     ]
 
 

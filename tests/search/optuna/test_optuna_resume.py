@@ -186,7 +186,7 @@ def n_cells(store: str) -> int:
         return 0
     with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True, timeout=10)) as connection:
         try:
-            return int(connection.execute("SELECT count(*) FROM cell").fetchone()[0])
+            return int(connection.execute("SELECT coalesce(sum(n_cells), 0) FROM block").fetchone()[0])
         except sqlite3.OperationalError:  # no tables yet
             return 0
 

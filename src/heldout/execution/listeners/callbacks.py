@@ -44,7 +44,7 @@ class SklearnCallbacks:
             case CellFinished():
                 self._fit_done()
             case BlockFinished(block):
-                for _ in range(block.n_cells):
+                for _ in range(len(block)):
                     self._fit_done()
             case FitsAdded():  # scikit-learn's searches have no such fits
                 self._has_callbacks = False

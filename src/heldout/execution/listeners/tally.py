@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from heldout._types import Floats
-from heldout.execution.cells import CellBlock, CellResult, CellState
+from heldout.execution.cells import CellResult, CellState, CellTable
 from heldout.execution.events import (
     BarrierPassed,
     BlockFinished,
@@ -81,9 +81,9 @@ class WorkPace:
             unit.places.add(result.key.place)
             self._ahead += result.ahead_seconds
 
-    def add_block(self, block: CellBlock) -> None:
+    def add_block(self, block: CellTable) -> None:
         """Count a block, which holds all splits of its configurations."""
-        self._in_blocks += float(block.fit_seconds.sum() + block.score_seconds.sum())
+        self._in_blocks += float(block.columns["fit_seconds"].sum() + block.columns["score_seconds"].sum())
         self.drop(block.configurations)
 
     def drop(self, configurations: Iterable[int]) -> None:
@@ -276,12 +276,12 @@ class RunTally:
         score = scores.get(self.plan.refit_metric, next(iter(scores.values()), math.nan))
         self._put(configuration, result.key.place, score)
 
-    def _count_block(self, block: CellBlock) -> None:
-        self.done += block.n_cells
-        self._in_blocks += block.n_cells
+    def _count_block(self, block: CellTable) -> None:
+        self.done += len(block)
+        self._in_blocks += len(block)
         self._pace.add_block(block)
         scores = block.test_scores.get(self.plan.refit_metric, next(iter(block.test_scores.values())))
-        for configuration, row in zip(block.configurations, scores, strict=True):
+        for configuration, row in zip(block.configurations, scores.values, strict=True):
             for place, score in zip(block.places, row, strict=True):
                 self._put(configuration, place, score)
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from heldout._text import bytes_text, counted, number_text
-from heldout.execution.cells import CellBlock, CellResult, CellState
+from heldout.execution.cells import CellResult, CellState, CellTable
 from heldout.execution.events import (
     BarrierPassed,
     Event,
@@ -145,9 +145,9 @@ def _scores_text(name: str, result: CellResult) -> str:
     return f"(train={_score_text(result.train_scores[name])}, test={test})"
 
 
-def block_line(block: CellBlock, tally: RunTally) -> str:
+def block_line(block: CellTable, tally: RunTally) -> str:
     """Fits that are done together; ``tally`` includes them."""
-    first, total = tally.done - block.n_cells + 1, tally.total
+    first, total = tally.done - len(block) + 1, tally.total
     return f"fits {first} to {tally.done} of {total}: by one formula"
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from numpy.typing import NDArray
 
-from heldout.execution.cells import CellBlock, CellKey, CellResult, is_among
+from heldout.execution.cells import CellKey, CellResult, CellTable, is_among
 from heldout.folds.splits import Place
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class PlanNote:
     title: str = ""
     """The name of the metric, where the name of the scorer is not it."""
     n_rows: int | None = None
-    names: Sequence[str] = ()
+    names: tuple[str, ...] = ()
     """Of the configurations."""
 
 
@@ -92,14 +92,14 @@ class Run(Protocol):
 
     def results(
         self, repeats: Collection[int] | None = None, configurations: Collection[int] | None = None
-    ) -> Iterator[CellResult | CellBlock]:
+    ) -> Iterator[CellResult | CellTable]:
         """Their results, one by one or in blocks.
 
         With ``repeats`` only those of these repeats, with ``configurations`` only those of these positions; a block
         comes whole if any of its cells is of them.
         """
 
-    def record(self, result: CellResult | CellBlock) -> None:
+    def record(self, result: CellResult | CellTable) -> None:
         """Keep a result, or a block of cells that are not recorded yet.
 
         It is acknowledged by the next ``commit`` (or at once).
@@ -163,25 +163,20 @@ class MemoryRun:
 
     def __init__(self, entropy: int) -> None:
         self.entropy = entropy
-        self._results: dict[CellKey, CellResult] = {}
-        self._blocks: list[CellBlock] = []
+        self._results: dict[CellKey, CellResult | CellTable] = {}
 
     def acknowledged(self) -> frozenset[CellKey]:
-        return frozenset(self._results).union(*(block.keys for block in self._blocks))
+        return frozenset(self._results)
 
     def results(
         self, repeats: Collection[int] | None = None, configurations: Collection[int] | None = None
-    ) -> Iterator[CellResult | CellBlock]:
-        yield from (block for block in self._blocks if block.has_any_of(repeats, configurations))
-        for key, result in self._results.items():
-            if is_among(key, repeats, configurations):
-                yield result
+    ) -> Iterator[CellResult | CellTable]:
+        found = (result for key, result in self._results.items() if is_among(key, repeats, configurations))
+        yield from dict.fromkeys(found)  # a block has several keys
 
-    def record(self, result: CellResult | CellBlock) -> None:
-        if isinstance(result, CellBlock):
-            self._blocks.append(result)
-        else:
-            self._results[result.key] = result
+    def record(self, result: CellResult | CellTable) -> None:
+        keys = result.keys if isinstance(result, CellTable) else (result.key,)
+        self._results.update(dict.fromkeys(keys, result))
 
     def commit(self) -> None:
         """Nothing to do: a recorded result is as safe as it will be."""

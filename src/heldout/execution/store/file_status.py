@@ -27,7 +27,8 @@ from heldout.execution.store.opening import (
     primary_code,
     read_as_written,
 )
-from heldout.execution.store.run_status import RunStatus, run_statuses
+from heldout.execution.store.run_status import RunStatus, run_status
+from heldout.execution.store.runs import stored_runs
 
 _NOT_READABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH)
 
@@ -68,7 +69,7 @@ def file_status(path: Path) -> FileStatus:
     """
     with one_moment(path) as connection:
         with read_as_written(path):
-            runs = run_statuses(connection) if has_tables(connection) else ()
+            runs = tuple(map(run_status, stored_runs(connection))) if has_tables(connection) else ()
         who = owner(connection)
         connection.execute("ROLLBACK")
         state = _state(path, who) or _as_left(runs)

@@ -16,13 +16,12 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from itertools import chain, repeat
 from pathlib import Path
 
 from heldout.data.declared import UNREADABLE
 from heldout.errors import StoreError
-from heldout.execution.store.block_rows import changed_row
+from heldout.execution.store.runs import changed_row, now
 from heldout.execution.store.schema import APPLICATION_ID, SCHEMA_VERSION, create_tables, unlike_ours
 
 _HEADER = b"SQLite format 3\x00"
@@ -252,8 +251,9 @@ def check_sound(connection: sqlite3.Connection, path: Path) -> None:
         raise StoreError(damaged(path, verdict))
     if (astray := connection.execute("PRAGMA foreign_key_check").fetchone()) is not None:
         raise StoreError(damaged(path, f"a row of its table {astray[0]} belongs to nothing"))
-    if (why := changed_row(connection)) is not None:
-        raise StoreError(damaged(path, why))
+    with read_as_written(path):
+        if (why := changed_row(connection)) is not None:
+            raise StoreError(damaged(path, why))
 
 
 def owner(connection: sqlite3.Connection) -> str | None:
@@ -290,11 +290,6 @@ def set_owner(connection: sqlite3.Connection, run: int) -> None:
 
 def clear_owner(connection: sqlite3.Connection) -> None:
     connection.execute("UPDATE run SET owner_host = NULL, owner_pid = NULL, owner_since = NULL")
-
-
-def now(unit: str = "seconds") -> str:
-    """The time of day with its zone, to the second or to another unit of ``datetime.isoformat``."""
-    return datetime.now().astimezone().isoformat(timespec=unit)
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> int:

@@ -9,19 +9,20 @@ import json
 import math
 import re
 import sqlite3
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from datetime import datetime
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from heldout.data.declared import from_json, of_type
+from heldout.data.declared import from_json
+from heldout.dropping.base import Barrier, Dropped
+from heldout.execution.cells import CellResult, CellTable
 from heldout.execution.store.base import PlanNote, RunIdentity
-from heldout.execution.store.opening import now, read_as_written
+from heldout.execution.store.rows import block_numbers, read_block
+from heldout.execution.store.schema import checksum, rows_of, text_for_file
 from heldout.folds.splits import Place
-
-if TYPE_CHECKING:
-    from heldout.dropping.base import Barrier
-
 
 _PARTS = {"rows", "folds", "configurations"}
 _MOST_CHARACTERS = 40
@@ -44,33 +45,138 @@ _IN_WORDS = {
 """The settings of ``execution.identity`` as users know them."""
 
 
-@dataclass(frozen=True, eq=False)
-class StoredRun:
-    """A run of a file."""
+class Member(NamedTuple):
+    """A configuration of a run, by its key in the file."""
 
     number: int
-    """Its key in the file."""
-    identity: RunIdentity
-    """Without versions."""
-    versions: tuple[Mapping[str, str], ...]
-    """Of the code that worked on it, in order of time; more than one if a change was accepted."""
-    configuration_ids: frozenset[str]
+    id: str
+    position: int
+    json: str
+    name: str | None = None
+    note: str | None = None
+
+
+class StoredRun:
+    """A run of a file, whose rows are read when they are asked for.
+
+    Attributes
+    ----------
+    number : int
+        Its key in the file.
+    row : sqlite3.Row
+    members : list of Member
+        Its configurations, by position.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, row: sqlite3.Row) -> None:
+        self._connection = connection
+        self.row = row
+        self.number: int = row["number"]
+        columns = ", ".join(Member._fields)
+        found = rows_of(
+            connection, "configuration", "run = ? ORDER BY position, number", self.number, columns=columns
+        )
+        self.members = [Member(*row) for row in found]
+
+    @cached_property
+    def entropy(self) -> int:
+        if not re.fullmatch("[0-9a-f]{16}", self.row["entropy"]):
+            raise ValueError(f"the entropy {self.row['entropy'][:20]!r} is not 16 hexadecimal digits")
+        return int(self.row["entropy"], 16)
+
+    @cached_property
+    def terms(self) -> Mapping[str, str]:
+        """The options that it was started with."""
+        terms: Mapping[str, str] = from_json(Mapping[str, str], self.row["terms"])
+        return terms
+
+    @cached_property
+    def versions(self) -> tuple[Mapping[str, str], ...]:
+        """Of the code that worked on it, in order of time; more than one if a change was accepted."""
+        versions: tuple[Mapping[str, str], ...] = from_json(tuple[Mapping[str, str], ...], self.row["versions"])
+        if not versions:
+            raise ValueError("a run has no versions")
+        return versions
+
+    @cached_property
+    def plan(self) -> PlanNote | None:
+        """None before it is noted."""
+        text = self.row["plan"]
+        return None if text is None else from_json(PlanNote, text)
+
+    @property
+    def names(self) -> list[str]:
+        return [member.name or f"configuration {member.position}" for member in self.members]
+
+    @property
+    def positions(self) -> dict[int, int]:
+        """Of its configurations, by their keys."""
+        return {member.number: position for position, member in enumerate(self.members)}
+
+    @property
+    def n_cells(self) -> int:
+        """Acknowledged cells."""
+        return sum(
+            row["n_cells"] for row in rows_of(self._connection, "block", "run = ?", self.number, columns="n_cells")
+        )
+
+    @cached_property
+    def barriers(self) -> dict[tuple[Place, ...], list[Barrier]]:
+        """The barriers of each race, by its splits in their order."""
+        positions, races = self.positions, dict[tuple[Place, ...], list[Barrier]]()
+        for row in rows_of(self._connection, "barrier", "run = ? ORDER BY race, after", self.number):
+            places, after = from_json(tuple[Place, ...], row["splits"]), row["after"]
+            dropped = tuple(
+                # Barriers count splits from 1: the first is after the first split.
+                Dropped(positions[key], after, float(statistic), reason, places[after - 1])
+                for key, statistic, reason in from_json(tuple[tuple[int, str, str], ...], row["dropped"])
+            )
+            barrier = Barrier(
+                after, row["n_rows"], row["n_before"], positions[row["leader"]], dropped,
+                float("nan") if row["risk"] is None else row["risk"], stopped=bool(row["stopped"]),
+            )  # fmt: skip
+            races.setdefault(places, []).append(barrier)
+        return races
+
+    @cached_property
+    def blocks(self) -> dict[int, CellTable]:
+        """Its results without predictions, in the order in which they were written, by their keys."""
+        positions = self.positions
+        return {
+            number: read_block(self._connection, number, with_predictions=False).at(positions)
+            for number in block_numbers(self._connection, self.number)
+        }
+
+    def results(self, local: Mapping[int, int]) -> Iterator[CellResult]:
+        """The results of some configurations, under other positions."""
+        for number, block in self.blocks.items():
+            if not local.keys().isdisjoint(block.configurations):
+                for cell in read_block(self._connection, number).at(self.positions):
+                    if cell.key.configuration in local:
+                        yield replace(cell, key=cell.key._replace(configuration=local[cell.key.configuration]))
+
+
+def stored_runs(connection: sqlite3.Connection) -> list[StoredRun]:
+    """Every run of the file, the oldest first.
+
+    Raises an error of ``UNREADABLE`` when they cannot be read.
+    """
+    return [StoredRun(connection, row) for row in rows_of(connection, "run", "TRUE ORDER BY number")]
 
 
 def differences(stored: StoredRun, wanted: RunIdentity, configuration_ids: frozenset[str]) -> list[str]:
     """The parts of the identity that differ, each in words with both values; empty for the same run."""
-    there = stored.identity
     found = []
     for part in ("rows", "folds", "configurations"):
         # The order of the configurations is no part of a run's identity.
-        if part == "configurations" and stored.configuration_ids == configuration_ids:
+        if part == "configurations" and configuration_ids == {member.id for member in stored.members}:
             continue
-        if getattr(there, part) != getattr(wanted, part):
-            found.append(f"other {part}{_both(there.terms.get(part), wanted.terms.get(part))}")
-    if there.settings != wanted.settings:
-        found.append(f"other settings{_changed_settings(there.settings, wanted.settings)}")
-    if there.entropy != wanted.entropy:
-        found.append(f"random_state {there.entropy} then, {wanted.entropy} now")
+        if stored.row[part] != getattr(wanted, part):
+            found.append(f"other {part}{_both(stored.terms.get(part), wanted.terms.get(part))}")
+    if stored.row["settings"] != wanted.settings:
+        found.append(f"other settings{_changed_settings(stored.row['settings'], wanted.settings)}")
+    if stored.entropy != wanted.entropy:
+        found.append(f"random_state {stored.entropy} then, {wanted.entropy} now")
     return found
 
 
@@ -117,7 +223,7 @@ def changed_options(there: Mapping[str, str], here: Mapping[str, str]) -> list[s
 
 def other_run(path: Path, stored: StoredRun, wanted: RunIdentity, found: list[str]) -> str:
     """The sentence for a file that holds only other runs."""
-    options = changed_options(stored.identity.terms, wanted.terms)
+    options = changed_options(stored.terms, wanted.terms)
     if any(option.startswith("--seed ") for option in options):
         found = [part for part in found if not part.startswith("random_state ")]
     return (
@@ -148,224 +254,105 @@ def already_there(path: Path, n_cells: int) -> str:
     )
 
 
-class _RunRow(NamedTuple):
-    """The columns of ``run`` that hold its identity."""
+_IDENTITY = "number", "rows", "folds", "configurations", "settings", "entropy", "versions", "created"
+"""The columns of a run under its checksum."""
 
-    number: int
-    rows: str
-    folds: str
-    configurations: str
-    settings: str
-    entropy: str
-    versions: str
+Statement: TypeAlias = tuple[str, tuple[Any, ...]]
+"""Text of SQL, and its values."""
 
 
-def stored_runs(connection: sqlite3.Connection, path: Path) -> list[StoredRun]:
-    """Every run of the file, the oldest first.
-
-    Raises StoreError when they cannot be read.
-    """
-    with read_as_written(path):
-        found = connection.execute(f"SELECT {', '.join(_RunRow._fields)} FROM run ORDER BY number").fetchall()
-        return [_stored_run(connection, of_type(_RunRow, row, "a run")) for row in found]
-
-
-def _stored_run(connection: sqlite3.Connection, row: _RunRow) -> StoredRun:
-    ids = connection.execute("SELECT id FROM configuration WHERE run = ?", (row.number,)).fetchall()
-    versions = from_json(tuple[Mapping[str, str], ...], row.versions)
-    if not versions:
-        raise ValueError("a run has no versions")
-    if not re.fullmatch("[0-9a-f]{16}", row.entropy):
-        raise ValueError(f"the entropy {row.entropy[:20]!r} is not 16 hexadecimal digits")
-    return StoredRun(
-        number=row.number,
-        identity=RunIdentity(
-            row.rows,
-            row.folds,
-            row.configurations,
-            row.settings,
-            int(row.entropy, 16),
-            terms=_terms(connection, row.number),
-        ),
-        versions=versions,
-        configuration_ids=frozenset(of_type(str, key, "a configuration's id") for (key,) in ids),
-    )
-
-
-def _terms(connection: sqlite3.Connection, run: int) -> dict[str, str]:
-    """The options that the run was started with."""
-    found = connection.execute("SELECT name, value FROM terms WHERE run = ?", (run,)).fetchall()
-    return {of_type(str, name, "a term"): of_type(str, value, "a term") for name, value in found}
+def now(unit: str = "seconds") -> str:
+    """The time of day with its zone, to the second or to another unit of ``datetime.isoformat``."""
+    return datetime.now().astimezone().isoformat(timespec=unit)
 
 
 def new_run(connection: sqlite3.Connection, identity: RunIdentity) -> int:
     """Insert a run; returns its key."""
+    ((number,),) = connection.execute("SELECT coalesce(max(number), 0) + 1 FROM run").fetchall()
     # Entropy as text: SQLite's integers are signed, and 64 bits of entropy are not.
-    number = connection.execute(
-        "INSERT INTO run (rows, folds, configurations, settings, entropy, versions, created) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (
-            identity.rows,
-            identity.folds,
-            identity.configurations,
-            identity.settings,
-            f"{identity.entropy:016x}",
-            json.dumps([dict(identity.versions)]),
-            now(),
-        ),
-    ).lastrowid
-    assert number is not None  # it is None only before the first insertion
-    connection.executemany(
-        "INSERT INTO terms (run, name, value) VALUES (?, ?, ?)",
-        [(number, name, text_for_file(value)) for name, value in identity.terms.items()],
+    row = (
+        number, identity.rows, identity.folds, identity.configurations, identity.settings,
+        f"{identity.entropy:016x}", json.dumps([dict(identity.versions)]), now(),
+    )  # fmt: skip
+    terms = json.dumps({name: text_for_file(value) for name, value in identity.terms.items()})
+    connection.execute(
+        f"INSERT INTO run ({', '.join(_IDENTITY)}, checksum, terms) VALUES ({'?, ' * len(row)}?, ?)",
+        (*row, checksum(*row), terms),
     )
-    return number
-
-
-def configuration_numbers(
-    connection: sqlite3.Connection, run: int, configurations: Sequence[tuple[str, str]]
-) -> list[int]:
-    """Keys of the configurations by position; new ones are written."""
-    connection.executemany(
-        "INSERT INTO configuration (run, id, position, json) VALUES (?, ?, ?, ?) "
-        "ON CONFLICT (run, id) DO UPDATE SET position = excluded.position",
-        [(run, key, position, text) for position, (key, text) in enumerate(configurations)],
-    )
-    numbers = stored_numbers(connection, run)
-    return [numbers[key] for key, _ in configurations]
-
-
-class AddedRow(NamedTuple):
-    """A row of ``configuration`` that an open run adds, without its run."""
-
-    number: int
-    id: str
-    position: int
-    json: str
-    name: str
-    note: str
-
-
-def write_added(connection: sqlite3.Connection, run: int, rows: Sequence[AddedRow]) -> None:
-    """Write configurations that were added to an open run, or their new places."""
-    connection.executemany(
-        "INSERT INTO configuration (run, number, id, position, json, name, note) VALUES (?, ?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT (run, id) DO UPDATE SET position = excluded.position, name = excluded.name",
-        [(run, *row) for row in rows],
-    )
-
-
-def stored_numbers(connection: sqlite3.Connection, run: int) -> dict[str, int]:
-    """The keys of a run's configurations in the file, by their ids."""
-    return dict(connection.execute("SELECT id, number FROM configuration WHERE run = ?", (run,)).fetchall())
-
-
-def stored_notes(connection: sqlite3.Connection, run: int) -> list[str]:
-    """The notes on a run's configurations, in their order."""
-    found = connection.execute("SELECT note FROM configuration WHERE run = ? ORDER BY position, number", (run,))
-    return [of_type(str, note, "a configuration's note") for (note,) in found if note is not None]
-
-
-def next_number(connection: sqlite3.Connection) -> int:
-    """The first key that no configuration of the file has."""
-    (number,) = connection.execute("SELECT coalesce(max(number), 0) + 1 FROM configuration").fetchone()
     return int(number)
-
-
-def count_cells(connection: sqlite3.Connection, run: int) -> int:
-    """Acknowledged cells of a run."""
-    (count,) = connection.execute(
-        "SELECT (SELECT count(*) FROM cell JOIN configuration ON configuration.number = cell.configuration "
-        "WHERE run = :run) + (SELECT coalesce(sum(n_cells), 0) FROM block WHERE run = :run)",
-        {"run": run},
-    ).fetchone()
-    return int(count)
 
 
 def add_versions(connection: sqlite3.Connection, stored: StoredRun, versions: Mapping[str, str]) -> None:
     """Record that other code continues a run."""
+    text = json.dumps([*stored.versions, dict(versions)])
+    row = {**{name: stored.row[name] for name in _IDENTITY}, "versions": text}
     connection.execute(
-        "UPDATE run SET versions = ? WHERE number = ?",
-        (json.dumps([*stored.versions, dict(versions)]), stored.number),
+        "UPDATE run SET versions = ?, checksum = ? WHERE number = ?", (text, checksum(*row.values()), stored.number)
     )
 
 
-def write_plan(connection: sqlite3.Connection, run: int, configurations: Sequence[int], note: PlanNote) -> None:
-    """Replace the plan, and delete the notes on earlier barriers.
+def next_number(connection: sqlite3.Connection) -> int:
+    """The first key that no configuration of the file has."""
+    ((number,),) = connection.execute("SELECT coalesce(max(number), 0) + 1 FROM configuration").fetchall()
+    return int(number)
 
-    ``configurations`` are the keys in the file, by position; here and below.
-    """
-    connection.execute("DELETE FROM barrier WHERE run = ?", (run,))
-    connection.execute(
-        'DELETE FROM "drop" WHERE configuration IN (SELECT number FROM configuration WHERE run = ?)', (run,)
-    )
-    connection.execute(
-        "INSERT OR REPLACE INTO plan (run, n_configurations, n_splits, n_cells, n_rows, metric, title) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (run, note.n_configurations, note.n_splits, note.n_cells, note.n_rows, note.metric, note.title),
-    )
-    connection.executemany(
-        "UPDATE configuration SET name = ? WHERE number = ?",
-        [(text_for_file(name), number) for name, number in zip(note.names, configurations, strict=False)],
+
+def member_statement(run: int, member: Member) -> Statement:
+    """Write a configuration, or its new place and name."""
+    return (
+        "INSERT INTO configuration (run, number, id, position, json, name, note, checksum) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, id) DO UPDATE SET position = excluded.position, "
+        "name = excluded.name, checksum = excluded.checksum",
+        (run, *member, checksum(run, *member)),
     )
 
 
-def write_end(connection: sqlite3.Connection, run: int, n_configurations: int, n_more: int) -> None:
-    """Change the plan to the configurations of a search at its end, with so many fits beside its splits."""
-    connection.execute(
-        "UPDATE plan SET n_configurations = :n, n_cells = :n * n_splits + :more WHERE run = :run",
-        {"n": n_configurations, "more": n_more, "run": run},
-    )
+def placed_members(
+    connection: sqlite3.Connection, run: int, stored: Sequence[Member], configurations: Sequence[tuple[str, str]]
+) -> list[Member]:
+    """Write configurations, each an id and its JSON, at their present positions; stored ones keep their keys."""
+    there, first = {member.id: member for member in stored}, next_number(connection)
+    members = [
+        there.get(key, Member(first + position, key, position, text))._replace(position=position)
+        for position, (key, text) in enumerate(configurations)
+    ]
+    for member in members:
+        connection.execute(*member_statement(run, member))
+    return members
 
 
-def write_barrier(
-    connection: sqlite3.Connection, run: int, configurations: Sequence[int], race: Sequence[Place], barrier: Barrier
-) -> None:
-    """Write the record of a barrier and of the configurations dropped there; it replaces an earlier record."""
+def changed_row(connection: sqlite3.Connection) -> str | None:
+    """A row of a run or a configuration that is not as it was written, in words; None if all are."""
+    for table, names in (("run", _IDENTITY), ("configuration", ("run", *Member._fields))):
+        for row in rows_of(connection, table):
+            if row["checksum"] != checksum(*(row[name] for name in names)):
+                return f"the row of {table} {row['number']} is not as it was written"
+    return None
+
+
+def plan_statement(run: int, note: PlanNote) -> Statement:
+    return "UPDATE run SET plan = ? WHERE number = ?", (json.dumps(asdict(replace(note, names=()))), run)
+
+
+def barrier_statement(run: int, keys: Sequence[int], race: Sequence[Place], barrier: Barrier) -> Statement:
+    """Write the record of a barrier in place of an earlier one; ``keys``: of configurations, by position."""
     splits = [(int(repeat), int(fold)) for repeat, fold in race]
-    number = splits[0][0]
-    connection.execute(
-        "INSERT OR REPLACE INTO barrier (run, race, after, splits, n_rows, n_before, leader, risk, stopped) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    dropped = [
+        (keys[left.configuration], repr(float(left.statistic)), text_for_file(left.reason))
+        for left in barrier.dropped
+    ]
+    return (
+        "INSERT OR REPLACE INTO barrier VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             run,
-            number,
+            splits[0][0],
             int(barrier.after),
             json.dumps(splits),
             int(barrier.n_rows),
             int(barrier.n_before),
-            configurations[barrier.leader],
+            keys[barrier.leader],
             float(barrier.risk) if math.isfinite(barrier.risk) else None,
             int(barrier.stopped),
+            json.dumps(dropped),
         ),
     )
-    connection.executemany(
-        'INSERT OR REPLACE INTO "drop" (configuration, race, barrier, statistic, reason) VALUES (?, ?, ?, ?, ?)',
-        [
-            (
-                configurations[left.configuration],
-                number,
-                int(left.after),
-                repr(float(left.statistic)),
-                text_for_file(left.reason),
-            )
-            for left in barrier.dropped
-        ],
-    )
-
-
-def write_opened(connection: sqlite3.Connection, run: int, n_cells: int) -> None:
-    """Record that a process has opened the run."""
-    connection.execute(
-        "UPDATE run SET opened = ?, cells_then = ? WHERE number = ?", (now("milliseconds"), n_cells, run)
-    )
-
-
-def write_acknowledged(connection: sqlite3.Connection, run: int) -> None:
-    """Record the time of an acknowledgement."""
-    connection.execute("UPDATE run SET acknowledged = ? WHERE number = ?", (now("milliseconds"), run))
-
-
-def text_for_file(text: str) -> str:
-    """The text as SQLite can hold it: without lone surrogates."""
-    return text.encode("utf-8", "backslashreplace").decode()

@@ -6,27 +6,26 @@ that are complete are a matrix as any other. A fold counts once all remaining co
 
 from __future__ import annotations
 
-import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from heldout._text import counted
-from heldout.data.declared import from_json, of_type
-from heldout.dropping.base import Barrier, Dropped
+from heldout.dropping.base import Barrier
 from heldout.errors import StoreError
 from heldout.estimates.methods import method_of
 from heldout.estimates.types import Estimate
-from heldout.execution.cells import CellKey, CellResult
+from heldout.execution.cells import CellResult
 from heldout.execution.collect import RaceOutcome, RaceResults, ResultCollector
 from heldout.execution.conclusion import ChosenWinner, chosen_in, estimates_of
 from heldout.execution.search import Search
-from heldout.execution.store.block_rows import block_configurations, block_numbers, read_block, read_search
 from heldout.execution.store.file_status import one_moment
 from heldout.execution.store.opening import check_sound, has_tables, read_as_written
-from heldout.execution.store.schema import decoded, read_rows
+from heldout.execution.store.rows import read_search
+from heldout.execution.store.runs import StoredRun
+from heldout.execution.store.schema import rows_of
 from heldout.execution.store.search_note import SearchText, StoredConfiguration, flags_of, search_of
 from heldout.execution.training_size import SmallerTraining, corrected_for_size, smaller_training_in
 from heldout.flags import Flag
@@ -89,23 +88,27 @@ def search_so_far(path: Path) -> SearchSoFar:
         if not has_tables(connection):
             raise _without_run(path)
         check_sound(connection, path)
-        run = _run(connection, path)
+        # A run with a search before one without, as those of protocols; then the last that was opened.
+        last = "TRUE ORDER BY number IN (SELECT run FROM search) DESC, opened DESC, number DESC LIMIT 1"
+        rows = rows_of(connection, "run", last)
+        if not rows:
+            raise _without_run(path)
+        run = StoredRun(connection, rows[0])
         note = read_search(connection, run.number)
         if note is None:
             raise StoreError(
                 f"the run in {path} is of a protocol with fits of its own, such as nested cross-validation, whose "
                 "estimate needs all of them; continue it to its end."
             )
-        members = _configurations(connection, run.number)
-        search, text = search_of(note, members, int(run.entropy, 16), path)
+        members = [
+            StoredConfiguration.of(position, name, member.json)
+            for position, (name, member) in enumerate(zip(run.names, run.members, strict=True))
+        ]
+        search, text = search_of(note, members, run.entropy, path)
         _check_estimable(path, search)
-        # Numbers in the file are those of insertion; positions are those of the search, in which everything below
-        # counts.
-        positions = {number: position for position, number in enumerate(_numbers(connection, run.number))}
-        done = _done(connection, run.number, positions)
-        barriers = _barriers(connection, run.number, positions, search)
+        barriers = _barriers(run, search)
         # Keys are read before results: what is complete decides which results are worth reading.
-        course = _course(path, search, text, done, barriers, _n_planned(connection, run.number))
+        course = _course(path, search, text, run, barriers)
         # Of an adaptive search the proposals under way are left out, and the others close ranks.
         kept = [j for j in range(len(members)) if j not in course.left_out]
         local = {j: place for place, j in enumerate(kept)}
@@ -114,12 +117,11 @@ def search_so_far(path: Path) -> SearchSoFar:
                 replace(members[j], position=place) for j, place in local.items()
             ))
         )  # fmt: skip
-        wanted = {number: local[j] for number, j in positions.items() if j in local}
         # In the order of the race, which is the order that barriers speak of.
         splits = [split for split in search.race.splits if split.place in course.complete]
         collector = ResultCollector(search.task, search.configurations, search.folds.part(splits), search.scoring)
         places, further = {split.place for split in search.folds.without_two}, list[CellResult]()
-        for cell in _cells(connection, run.number, wanted):
+        for cell in run.results(local):
             collector.put(cell)
             if cell.key.place in places:
                 further.append(cell)
@@ -131,47 +133,12 @@ def search_so_far(path: Path) -> SearchSoFar:
         race_results = replace(race_results, predictions=replace(race_results.predictions, adaptive=True))
     flags = flags_of(text) | _unfinished(search, race_results, course)
     race_results = replace(race_results, n_fits_saved=_n_saved(search, race_results, course))
-    fingerprints = {"fingerprint_of_rows": run.rows, "fingerprint_of_folds": run.folds}
+    fingerprints = {f"fingerprint_of_{part}": run.row[part] for part in ("rows", "folds")}
     return SearchSoFar(path, search, race_results, flags, fingerprints, further)
-
-
-class _LastRun(NamedTuple):
-    number: int
-    entropy: str
-    rows: str
-    folds: str
 
 
 def _without_run(path: Path) -> StoreError:
     return StoreError(f"the run file {path} holds no run yet; try again once its search has begun.")
-
-
-def _run(connection: sqlite3.Connection, path: Path) -> _LastRun:
-    # A run with a search before one without, as those of protocols; then the last that was opened.
-    values = connection.execute(
-        "SELECT number, entropy, rows, folds FROM run "
-        "ORDER BY number IN (SELECT run FROM search) DESC, opened DESC, number DESC"
-    ).fetchone()
-    if values is None:
-        raise _without_run(path)
-    row: _LastRun = of_type(_LastRun, values, "a run")
-    return row
-
-
-def _numbers(connection: sqlite3.Connection, run: int) -> list[int]:
-    numbers = connection.execute("SELECT number FROM configuration WHERE run = ? ORDER BY position, number", (run,))
-    return [of_type(int, number, "a configuration") for (number,) in numbers]
-
-
-def _configurations(connection: sqlite3.Connection, run: int) -> list[StoredConfiguration]:
-    stored = connection.execute(
-        "SELECT name, json FROM configuration WHERE run = ? ORDER BY position, number", (run,)
-    ).fetchall()
-    rows = [of_type(tuple[str | None, str], row, "a configuration") for row in stored]
-    return [
-        StoredConfiguration.of(position, name or f"configuration {position}", json)
-        for position, (name, json) in enumerate(rows)
-    ]
 
 
 def _check_estimable(path: Path, search: Search) -> None:
@@ -184,91 +151,12 @@ def _check_estimable(path: Path, search: Search) -> None:
         )
 
 
-def _done(connection: sqlite3.Connection, run: int, positions: Mapping[int, int]) -> dict[Place, set[int]]:
-    """The configurations with a result on each split."""
-    done: dict[Place, set[int]] = defaultdict(set)
-    for key in _keys(connection, run, positions):
-        done[key.place].add(key.configuration)
-    return done
-
-
-def _keys(connection: sqlite3.Connection, run: int, positions: Mapping[int, int]) -> Iterator[CellKey]:
-    for _, key in _stored_cells(connection, run, positions):
-        yield key
-    for number in block_numbers(connection, run):
-        yield from read_block(connection, number, positions).keys
-
-
-def _stored_cells(
-    connection: sqlite3.Connection, run: int, positions: Mapping[int, int]
-) -> list[tuple[int, CellKey]]:
-    stored = connection.execute(
-        "SELECT cell.number, cell.configuration, repeat, fold FROM cell "
-        "JOIN configuration ON configuration.number = cell.configuration WHERE run = ? ORDER BY cell.number",
-        (run,),
-    ).fetchall()
-    rows = [of_type(tuple[int, int, int, int], row, "a cell") for row in stored]
-    return [(cell, CellKey(positions[j], repeat, fold)) for cell, j, repeat, fold in rows if j in positions]
-
-
-def _cells(connection: sqlite3.Connection, run: int, positions: Mapping[int, int]) -> Iterator[CellResult]:
-    """The results of some configurations, by their numbers in the file, one by one."""
-    for number, key in _stored_cells(connection, run, positions):
-        yield decoded(read_rows(connection, number), key.configuration)
-    every = {number: position for position, number in enumerate(_numbers(connection, run))}
-    # A block holds configurations that share fits; it is read with all positions, and only those wanted are given.
-    place = {every[number]: position for number, position in positions.items()}
-    for number in block_numbers(connection, run):
-        # Blocks are large, and are decoded only where something of them is wanted.
-        if place.keys().isdisjoint(every[key] for key in block_configurations(connection, number)):
-            continue
-        for cell in read_block(connection, number, every).cells():
-            if cell.key.configuration in place:
-                yield replace(cell, key=cell.key._replace(configuration=place[cell.key.configuration]))
-
-
-def _barriers(
-    connection: sqlite3.Connection, run: int, positions: Mapping[int, int], search: Search
-) -> list[Barrier]:
+def _barriers(run: StoredRun, search: Search) -> list[Barrier]:
     """The barriers of the search so far, in their order."""
-    places = [split.place for split in search.race.splits]
-    rows = connection.execute(
-        "SELECT after, splits, n_rows, n_before, leader, risk, stopped FROM barrier WHERE run = ? ORDER BY after",
-        (run,),
-    ).fetchall()
-    left = connection.execute(
-        'SELECT configuration, barrier, statistic, reason FROM "drop" '
-        "JOIN configuration ON configuration.number = configuration WHERE run = ? ORDER BY barrier, position",
-        (run,),
-    ).fetchall()
-    dropped: dict[int, list[Dropped]] = defaultdict(list)
-    for row in left:
-        number, after, statistic, reason = of_type(tuple[int, int, str, str], row, "a dropped configuration")
-        # Barriers count splits from 1: the first is after the first split.
-        place = places[after - 1]
-        dropped[after].append(Dropped(positions[number], after, float(statistic), reason, place))
     least = 0 if search.drop is None else search.drop.min_predictions
-    barriers = []
-    for row in rows:
-        kinds = tuple[int, str, int, int, int, float | None, int]
-        after, order, n_rows, n_before, leader, risk, stopped = of_type(kinds, row, "a barrier")
-        if from_json(tuple[tuple[int, int], ...], order) != tuple(places):
-            continue  # of another race
-        # SQLite has no NaN and stores it as NULL.
-        shown = float("nan") if risk is None else risk
-        barriers.append(
-            Barrier(
-                after, n_rows, n_before, positions[leader], tuple(dropped[after]), shown, stopped=bool(stopped),
-                # Not stored, because it follows from the rows and the rule.
-                judged=n_rows >= least,
-            )
-        )  # fmt: skip
-    return barriers
-
-
-def _n_planned(connection: sqlite3.Connection, run: int) -> int:
-    (number,) = connection.execute("SELECT n_configurations FROM plan WHERE run = ?", (run,)).fetchone()
-    return int(of_type(int, number, "the plan"))
+    barriers = run.barriers.get(tuple(split.place for split in search.race.splits), [])
+    # Whether a rule applied is not stored, because it follows from the rows and the rule.
+    return [replace(barrier, judged=barrier.n_rows >= least) for barrier in barriers]
 
 
 class _ProgressSoFar(NamedTuple):
@@ -285,11 +173,14 @@ def _course(
     path: Path,
     search: Search,
     text: SearchText,
-    done: Mapping[Place, set[int]],
+    run: StoredRun,
     barriers: Sequence[Barrier],
-    n_planned: int,
 ) -> _ProgressSoFar:
     places = [split.place for split in search.race.splits]
+    done: dict[Place, set[int]] = defaultdict(set)
+    for block in run.blocks.values():
+        for place in block.places:
+            done[place].update(block.configurations)
     dropped = {each.configuration for barrier in barriers for each in barrier.dropped}
     remaining = frozenset(range(len(search.configurations))) - dropped
     left_out: frozenset[int] = frozenset()
@@ -309,7 +200,8 @@ def _course(
         )
     # A race that the rule ended has folds that nobody will run.
     stopped = any(barrier.stopped for barrier in barriers)
-    is_over = stopped or (len(complete) == len(places) and n_planned == len(search.configurations) and not left_out)
+    is_planned = run.plan is not None and run.plan.n_configurations == len(search.configurations)
+    is_over = stopped or (len(complete) == len(places) and is_planned and not left_out)
     # Successive halving, for instance, compares on more rows with each step: the middle says nothing of its winner.
     if search.strategy is not None and not is_over:
         raise StoreError(

@@ -11,20 +11,19 @@ from pathlib import Path
 from heldout.errors import StoreError
 from heldout.estimates.types import Estimate
 from heldout.execution.store.base import RunIdentity
-from heldout.execution.store.block_rows import write_checksums
-from heldout.execution.store.opening import claim, connect, explained, has_tables, set_owner, trust
+from heldout.execution.store.opening import claim, connect, explained, has_tables, read_as_written, set_owner, trust
 from heldout.execution.store.runs import (
+    Member,
     StoredRun,
     add_versions,
     already_there,
     changed_versions,
-    configuration_numbers,
-    count_cells,
     differences,
     new_run,
+    now,
     other_run,
+    placed_members,
     stored_runs,
-    write_opened,
 )
 from heldout.execution.store.so_far import search_so_far
 from heldout.execution.store.sqlite_run import SQLiteRun
@@ -76,9 +75,9 @@ class SQLiteStore:
         path = Path(self.path)
         if not path.exists():
             return None
-        with explained(path), closing(connect(path)) as connection:
-            runs = stored_runs(connection, path) if has_tables(connection) else []
-        return runs[-1].identity.entropy if runs else None
+        with explained(path), closing(connect(path)) as connection, read_as_written(path):
+            runs = stored_runs(connection) if has_tables(connection) else []
+            return runs[-1].entropy if runs else None
 
     def open(self, identity: RunIdentity, configurations: Sequence[tuple[str, str]], *, resume: bool) -> SQLiteRun:
         """Start a run, or resume the one of the same identity.
@@ -104,16 +103,21 @@ class SQLiteStore:
             connection = connect(path)
             try:
                 claim(connection, path)
-                number = self._run_number(
-                    connection, path, identity, frozenset(key for key, _ in configurations), resume
-                )
-                keys = configuration_numbers(connection, number, configurations)
-                write_checksums(connection, number)
+                with read_as_written(path):
+                    number, stored = self._run(connection, path, identity, configurations, resume)
+                members = placed_members(connection, number, stored, configurations)
                 set_owner(connection, number)
-                write_opened(connection, number, count_cells(connection, number))
+                connection.execute(
+                    "UPDATE run SET opened = ?, cells_then = (SELECT coalesce(sum(n_cells), 0) FROM block "
+                    "WHERE run = run.number) WHERE number = ?",
+                    (now("milliseconds"), number),
+                )
                 connection.execute("COMMIT")
                 connection.execute("BEGIN IMMEDIATE")
-                run = SQLiteRun(connection, path, number, identity.entropy, None if identity.is_adaptive else keys)
+                grows = identity.is_adaptive
+                run = SQLiteRun(
+                    connection, path, number, identity.entropy, stored if grows else members, grows=grows
+                )
                 trust(connection)
                 run.checkpoint()  # from the start the file alone, without its log, identifies its run
                 return run
@@ -134,31 +138,29 @@ class SQLiteStore:
         """
         return search_so_far(Path(self.path)).estimate(n_jobs)
 
-    def _run_number(
+    def _run(
         self,
         connection: sqlite3.Connection,
         path: Path,
         identity: RunIdentity,
-        configuration_ids: frozenset[str],
+        configurations: Sequence[tuple[str, str]],
         resume: bool,
-    ) -> int:
-        """Key of the run to write to, in the file already or new."""
-        runs = stored_runs(connection, path)
+    ) -> tuple[int, Sequence[Member]]:
+        """Key of the run to write to, in the file already or new, and the configurations that it has there."""
+        ids = frozenset(key for key, _ in configurations)
         # Latest first: of equally close runs a message names the latest.
-        unlike = {run: differences(run, identity, configuration_ids) for run in reversed(runs)}
-        closest = min(unlike, key=lambda run: len(unlike[run]), default=None)
-        if closest is None:
-            return new_run(connection, identity)
-        if not unlike[closest]:
-            if not resume:
-                raise StoreError(already_there(path, count_cells(connection, closest.number)))
-            self._check_versions(connection, path, closest, identity)
-            return closest.number
-        if self.one_run:
-            if not resume:
-                raise StoreError(already_there(path, count_cells(connection, closest.number)))
-            raise StoreError(other_run(path, closest, identity, unlike[closest]))
-        return new_run(connection, identity)
+        unlike = [(run, differences(run, identity, ids)) for run in reversed(stored_runs(connection))]
+        if not unlike:
+            return new_run(connection, identity), ()
+        closest, found = min(unlike, key=lambda one: len(one[1]))
+        if found and not self.one_run:
+            return new_run(connection, identity), ()
+        if not resume:
+            raise StoreError(already_there(path, closest.n_cells))
+        if found:
+            raise StoreError(other_run(path, closest, identity, found))
+        self._check_versions(connection, path, closest, identity)
+        return closest.number, closest.members
 
     def _check_versions(
         self, connection: sqlite3.Connection, path: Path, stored: StoredRun, identity: RunIdentity

@@ -12,8 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-import numpy as np
-
 from heldout.execution.cells import CellResult, CellState, CellTable, ScoreColumn
 from heldout.execution.collect import RaceOutcome, RaceResults
 from heldout.execution.plan import Race, in_racing_order
@@ -127,7 +125,7 @@ def _refits(run: OpenRun, made: AlgorithmRun, plan: DroppingPlan) -> dict[tuple[
 def _merged(search: Search, plan: DroppingPlan, found: Sequence[RaceResults]) -> RaceResults:
     """The flat results of all algorithms as those of one search, each configuration's from the race of its own."""
     first, shape = found[0], found[0].cells.columns.shape
-    cells = CellTable(tuple(split.place for split in plan.order), np.empty_like(first.cells.columns), {}, {})
+    cells = CellTable.empty(first.cells.configurations, (split.place for split in plan.order))
     scores = {name: replace(each, values=each.values.copy()) for name, each in first.fold_scores.items()}
     responses = {
         response: array.copy() for part in reversed(found) for response, array in part.predictions.responses.items()
@@ -143,7 +141,7 @@ def _merged(search: Search, plan: DroppingPlan, found: Sequence[RaceResults]) ->
         ):
             for name, column in its.items():
                 kept = own.setdefault(name, ScoreColumn.empty(shape))
-                kept.values[mine], kept.given[mine] = column.values[mine], column.given[mine]
+                kept.put(mine, ScoreColumn(column.values[mine], column.given[mine]))
         for name, score in part.fold_scores.items():
             scores[name].values[:, mine] = score.values[:, mine]
         for response, array in part.predictions.responses.items():
