@@ -201,7 +201,7 @@ def test_cells_that_are_alike_are_one_record_of_a_split(tmp_path: Path) -> None:
         alike(1, 1, state=CellState.FAILED, message="no", test_scores={}, predictions={}),
     ]
     path = written(tmp_path / "run.db", *results)
-    assert count(path) == 4
+    assert count(path) == 3
     found = {cell.key: cell for cell in each_cell(read(path))}
     assert len(found) == 8
     for result in results:
@@ -211,7 +211,6 @@ def test_cells_that_are_alike_are_one_record_of_a_split(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        {"shared": {}},
         {"train_scores": {"a": 1.0}},
         {"test_scores": {"a": 1.0}},
         {"predictions": {Response.VALUES: np.zeros(5, dtype=np.float32)}},

@@ -16,7 +16,7 @@ import pytest
 
 import heldout.execution.store
 from heldout.errors import StoreError
-from heldout.execution.cells import CellKey, CellResult, CellState
+from heldout.execution.cells import CellKey, CellResult, CellState, each_cell
 from heldout.execution.store.base import RunIdentity
 from heldout.execution.store.file_status import file_status
 from heldout.execution.store.schema import checksum
@@ -56,7 +56,7 @@ def filled(path, n_cells=60):
 def read(path):
     """The cells of a file, each of which must be as it was written."""
     with open_(path) as run:
-        results = list(run.results())
+        results = list(each_cell(run.results()))
         assert run.acknowledged() == {found.key for found in results}
     for found in results:
         written = cell(found.key.configuration)
@@ -222,7 +222,7 @@ def test_no_module_of_the_store_can_unpickle():
 
 
 def test_a_malicious_blob_is_not_run(path, tmp_path):
-    """A pickle that makes a file when it is loaded, wherever the table takes bytes, under checksums that are right."""
+    """A pickle that makes a file when it is loaded, in place of predictions, under checksums that are right."""
     trap = tmp_path / "was run"
     bomb = f"cpathlib\nPath.touch\n(cpathlib\nPath\n(V{trap}\ntRtR.".encode()
     for kind in ("<f8", "O", "|O", "|O8"):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from forked import Forked
 
-from heldout.execution.cells import CellKey, CellState
+from heldout.execution.cells import CellKey, CellState, each_cell
 from heldout.execution.store.base import RunIdentity
 from heldout.execution.store.sqlite import SQLiteStore
 from heldout.metrics.base import Response
@@ -22,7 +22,7 @@ CONFIGURATIONS = [(f"id {i}", "{}") for i in range(1000)]
 RECORD = """
 import sys
 import numpy as np
-from heldout.execution.cells import CellKey, CellResult, CellState
+from heldout.execution.cells import CellKey, CellResult, CellState, each_cell
 from heldout.metrics.base import Response
 from heldout.execution.store.base import RunIdentity
 from heldout.execution.store.sqlite import SQLiteStore
@@ -67,7 +67,7 @@ def check(path, said):
         acknowledged = run.acknowledged()
         assert acknowledged >= {CellKey(cell // 5, 0, cell % 5) for cell in range(said)}
         assert len(acknowledged) % 5 == 0  # a group is acknowledged as a whole
-        for found in run.results():
+        for found in each_cell(run.results()):
             cell = found.key.configuration * 5 + found.key.fold
             assert found.state is CellState.DONE
             assert found.test_scores == {"score": cell / 7}
@@ -103,8 +103,8 @@ def test_fifty_kills_lose_nothing(tmp_path):
 def test_an_interrupt_keeps_everything_recorded(tmp_path):
     said = kill_after(tmp_path / "run.db", 0.05, signal.SIGINT)
     with SQLiteStore(tmp_path / "run.db").open(IDENTITY, CONFIGURATIONS, resume=True) as run:
-        cells = {found.key for found in run.results()}
+        cells = {found.key for found in each_cell(run.results())}
         assert len(cells) >= said > 0
         # Without a gap: no cell was lost between one that was kept and the interrupt.
         assert cells == {CellKey(cell // 5, 0, cell % 5) for cell in range(len(cells))}
-        assert all(len(found.predictions) == 2 for found in run.results())
+        assert all(len(found.predictions) == 2 for found in each_cell(run.results()))

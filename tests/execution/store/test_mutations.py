@@ -41,8 +41,8 @@ JSON = (
 )
 JSON = ("settings", "versions", "terms", "plan", "cells", "arrays", "splits", "dropped", "json", "note")
 COLUMNS = {
-    "run": "number rows folds configurations settings entropy versions created terms owner_host owner_pid owner_since "
-    "plan opened cells_then acknowledged",
+    "run": "number rows folds configurations settings entropy versions created terms owner_host owner_pid "
+    "owner_since plan opened cells_then acknowledged",
     "configuration": "number run id position json name",
     "block": "number run n_cells cells checksum data",
     "barrier": "run race after splits n_rows n_before leader risk stopped dropped",

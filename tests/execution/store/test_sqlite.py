@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from heldout.errors import StoreError
-from heldout.execution.cells import CellKey, CellResult, CellState
+from heldout.execution.cells import CellKey, CellResult, CellState, each_cell
 from heldout.execution.store.base import RunIdentity
 from heldout.execution.store.schema import APPLICATION_ID, SCHEMA_VERSION
 from heldout.execution.store.sqlite import SQLiteStore
@@ -71,7 +71,7 @@ def test_a_resumed_run_has_what_was_acknowledged(path):
     fill(SQLiteStore(path))
     with SQLiteStore(path).open(IDENTITY, CONFIGURATIONS, resume=True) as run:
         assert run.acknowledged() == {CellKey(0, 0, 0), CellKey(1, 0, 0)}
-        assert [found.test_scores for found in run.results()] == [{"roc_auc": 0.25}, {"roc_auc": 1.25}]
+        assert [found.test_scores for found in each_cell(run.results())] == [{"roc_auc": 0.25}, {"roc_auc": 1.25}]
 
 
 def test_a_path_may_be_text(path):
@@ -102,7 +102,7 @@ def test_a_recorded_array_may_be_reused_by_the_caller(path):
         run.record(mine)
         mine.predictions[Response.DECISION][:] = 99
         run.commit()
-        (got,) = run.results()
+        (got,) = each_cell(run.results())
         assert got.predictions[Response.DECISION].tolist() == [0.5, 0.5, 0.5]
 
 
@@ -112,7 +112,7 @@ def test_big_endian_numbers_come_back_as_the_machines_own(path):
             CellResult(CellKey(0, 0, 0), CellState.DONE, predictions={Response.VALUES: np.array([1.5, -2], ">f8")})
         )
         run.commit()
-        (got,) = run.results()
+        (got,) = each_cell(run.results())
     assert got.predictions[Response.VALUES].dtype == np.dtype("=f8")
     assert got.predictions[Response.VALUES].tolist() == [1.5, -2.0]
 
@@ -122,14 +122,14 @@ def test_what_cannot_be_kept_exactly_is_refused_when_recorded(path, array):
     with SQLiteStore(path).open(IDENTITY, CONFIGURATIONS, resume=False) as run:
         with pytest.raises(StoreError, match="must be numbers or class codes"):
             run.record(CellResult(CellKey(0, 0, 0), CellState.DONE, predictions={Response.LABELS: array}))
-        assert list(run.results()) == []
+        assert list(each_cell(run.results())) == []
 
 
 def test_a_message_that_is_no_text_is_kept_readably(path):
     with SQLiteStore(path).open(IDENTITY, CONFIGURATIONS, resume=False) as run:
         run.record(CellResult(CellKey(0, 0, 0), CellState.FAILED, message="no file \udcff.csv"))
         run.commit()
-        assert next(run.results()).message == r"no file \udcff.csv"
+        assert next(each_cell(run.results())).message == r"no file \udcff.csv"
 
 
 def test_closing_commits_once_and_gives_the_file_free(path):
@@ -182,7 +182,7 @@ def test_the_log_is_moved_into_the_file_while_the_run_goes_on(path, monkeypatch)
         # Without checkpoints all of it is in the log, 7.5 MB.
         assert path.stat().st_size > 10**6
         assert log.stat().st_size < 2 * 10**6
-        assert [found.predictions[Response.VALUES][0] for found in run.results()] == list(range(300))
+        assert [found.predictions[Response.VALUES][0] for found in each_cell(run.results())] == list(range(300))
 
 
 # Which run
@@ -194,7 +194,7 @@ def test_configurations_are_known_by_id_wherever_they_stand(path):
     turned = replace(IDENTITY, configurations="4" * 64)
     with SQLiteStore(path).open(turned, CONFIGURATIONS[::-1], resume=True) as run:
         assert run.acknowledged() == {CellKey(2, 0, 0), CellKey(0, 0, 0)}
-        assert {found.key.configuration: found.test_scores["roc_auc"] for found in run.results()} == {
+        assert {found.key.configuration: found.test_scores["roc_auc"] for found in each_cell(run.results())} == {
             2: 0.25,
             0: 2.25,
         }

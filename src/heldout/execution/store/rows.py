@@ -113,10 +113,9 @@ def read_block(connection: sqlite3.Connection, number: int, *, with_predictions:
             raise ValueError(f"block {number} is not as it was written")
         predictions = unpacked(cells.predictions, row["data"])
     table = CellTable.empty(cells.configurations, cells.places, predictions=predictions, sizes=cells.sizes)
-    for columns, scores in ((table.test_scores, cells.test), (table.train_scores, cells.train)):
-        columns.update(
-            {name: ScoreColumn.of(_column(values, np.float64, shape)) for name, values in scores.items()}
-        )
+    for of_scorers, scores in ((table.test_scores, cells.test), (table.train_scores, cells.train)):
+        for name, values in scores.items():
+            of_scorers[name] = ScoreColumn.of(_column(values, np.float64, shape))
     for name, dtype in COLUMNS.items():
         table.columns[name] = _column(getattr(cells, name), dtype, shape)
     return table

@@ -72,7 +72,9 @@ class SQLiteRun:
         self._grows = grows
         self._next = next_number(connection)
         self._members = [] if grows else list(stored)
-        self._positions = {member.number: position for position, member in enumerate(self._members)}
+        self._keys = [member.number for member in self._members]
+        """Of the configurations in the file, by position."""
+        self._positions = {number: position for position, number in enumerate(self._keys)}
         self._statements: list[Statement] = []  # these three are not on the disk
         self._pending: dict[CellKey, CellResult | CellTable] = {}
         self._plan: PlanNote | None = None
@@ -145,6 +147,7 @@ class SQLiteRun:
             self._positions[number] = position = len(self._members)
             texts = text_for_file(added.name), text_for_file(added.note)
             self._members.append(Member(number, added.id, position, added.json, *texts))
+            self._keys.append(number)
         self._statements += [member_statement(self._number, member) for member in self._members[first:]]
         n_cells = Counter[int]()
         with read_as_written(self.path):
@@ -180,8 +183,7 @@ class SQLiteRun:
 
     def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:
         """Keep the record of a barrier until the next ``commit``."""
-        keys = [member.number for member in self._members]
-        self._statements.append(barrier_statement(self._number, keys, race, barrier))
+        self._statements.append(barrier_statement(self._number, self._keys, race, barrier))
 
     def close(self) -> None:
         """Commit, release the file and close it; a second call does nothing."""
@@ -251,10 +253,10 @@ class SQLiteRun:
         groups: dict[Hashable, list[Any]] = {}
         for result in dict.fromkeys(self._pending.values()):
             groups.setdefault(self._likeness(result), []).append(result)
-        keys, written = [member.number for member in self._members], dict[CellKey, int]()
+        written: dict[CellKey, int] = {}
         for number, (first, *others) in enumerate(groups.values(), start=last + 1):
             table = first if isinstance(first, CellTable) else CellTable.of_split([first, *others])
-            statement = block_statement(self._number, number, table, keys)
+            statement = block_statement(self._number, number, table, self._keys)
             self._connection.execute(*statement)
             self._bytes_in_log += len(statement[1][-1])
             written |= dict.fromkeys(table.keys, number)
@@ -262,7 +264,7 @@ class SQLiteRun:
 
     def _likeness(self, result: CellResult | CellTable) -> Hashable:
         """What the cells of a split must have in common for one block."""
-        if isinstance(result, CellTable) or not result.shared or result.key in self._blocks:
+        if isinstance(result, CellTable) or result.key in self._blocks:
             return result
         arrays = tuple((response, values.dtype, values.shape) for response, values in result.predictions.items())
         # In a run that grows each configuration has blocks of its own, so that it can be found without the others.
