@@ -328,7 +328,7 @@ def test_what_is_no_store_and_no_target(path):
 
 def test_a_changed_note_is_refused(path):
     interrupted(path, 20)
-    for change in ("UPDATE search SET note = '{}'", "UPDATE search_array SET blob = zeroblob(960)"):
+    for change in ("UPDATE search SET note = '{}'", "UPDATE search SET data = zeroblob(960)"):
         with closing(sqlite3.connect(path, isolation_level=None)) as file:
             file.execute(change)
         with pytest.raises(StoreError, match="is damaged"):

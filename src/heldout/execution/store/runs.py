@@ -126,13 +126,14 @@ class StoredRun:
         positions, races = self.positions, dict[tuple[Place, ...], list[Barrier]]()
         for row in rows_of(self._connection, "barrier", "run = ? ORDER BY race, after", self.number):
             places, after = from_json(tuple[Place, ...], row["splits"]), row["after"]
-            dropped = tuple(
+            dropped = [
                 # Barriers count splits from 1: the first is after the first split.
                 Dropped(positions[key], after, float(statistic), reason, places[after - 1])
                 for key, statistic, reason in from_json(tuple[tuple[int, str, str], ...], row["dropped"])
-            )
+            ]
+            dropped.sort(key=lambda drop: drop.configuration)
             barrier = Barrier(
-                after, row["n_rows"], row["n_before"], positions[row["leader"]], dropped,
+                after, row["n_rows"], row["n_before"], positions[row["leader"]], tuple(dropped),
                 float("nan") if row["risk"] is None else row["risk"], stopped=bool(row["stopped"]),
             )  # fmt: skip
             races.setdefault(places, []).append(barrier)
