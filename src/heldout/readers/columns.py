@@ -279,11 +279,6 @@ def columns_of_classes(names: Sequence[str], classes: Sequence[str]) -> list[dic
     return found
 
 
-def class_code(truth: Truth, label: str) -> int | None:
-    """The code of the class that a text names, or None."""
-    return place_of_class(label, [] if truth.classes is None else truth.classes.tolist())
-
-
 def place_of_class(text: str, classes: Sequence[Any]) -> int | None:
     """The place of the class that a text names, or None; ``1.0`` is the class 1 too, and ``TRUE`` the class True.
 

@@ -21,7 +21,7 @@ from heldout.estimates.responses import ResponseName
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import HeldOutPredictions
-from heldout.readers.columns import check_no_dates, check_numbers, class_code, quoted, reads_as_number
+from heldout.readers.columns import check_no_dates, check_numbers, place_of_class, quoted, reads_as_number
 from heldout.readers.known_classes import KnownClasses, check_one_kind
 from heldout.readers.long_table_signs import check_no_probabilities_of_classes
 from heldout.readers.prediction_arrays import exchanged
@@ -75,9 +75,9 @@ def prediction_columns_of(found: ColumnPredictions, truth: Truth) -> PredictionC
     else:
         plain = PredictionColumns(tuple(frame.columns), tuple((name,) for name in frame.columns))
         stems = _stems(frame.columns)
-    codes = {
-        column: class_code(truth, label.strip()) for labels in stems.values() for column, label in labels.items()
-    }
+    classes = [] if truth.classes is None else truth.classes.tolist()
+    of_class = {column: label.strip() for labels in stems.values() for column, label in labels.items()}
+    codes = {column: place_of_class(label, classes) for column, label in of_class.items()}
     if truth.classes is None or all(code is None for code in codes.values()):
         _check_a_column_each(plain)
         return plain

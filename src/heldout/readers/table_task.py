@@ -29,8 +29,8 @@ from heldout.readers.columns import (
     TRUE_VALUE,
     check_complete,
     check_numbers,
-    class_code,
     labels_of_column,
+    place_of_class,
     quoted,
     reads_as_number,
     survival_of_columns,
@@ -268,7 +268,7 @@ def code_of_text(truth: Truth, label: str) -> int:
     """The code of the class in ``--positive``; ``1.0`` is the class 1 too."""
     if truth.kind is not TaskKind.BINARY or truth.classes is None:
         raise InputError(f"--positive {label} needs a target of two classes, got a {truth.kind.value} one.")
-    code = class_code(truth, label)
+    code = place_of_class(label, truth.classes.tolist())
     if code is not None:
         return code
     raise InputError(f"--positive must be one of the classes {labels_text(truth.classes)}, got {label!r}.")

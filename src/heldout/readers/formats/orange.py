@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from heldout.errors import InputError
 from heldout.readers.columns import check_names
 from heldout.readers.formats.base import ColumnUses, Export
@@ -128,16 +126,11 @@ def _typed_table(export: Export, head: _Header) -> Table:
     rows = [row for row in records(export.name, lines, head.delimiter, width=len(head.names), first=4) if row]
     if not rows:
         raise InputError(f"{export.name} has a header but no rows; is the file complete?")
-    columns = {
-        name: _column(export, name, [row[place].strip() for row in rows], head.types[place] in _NUMBERS)
-        for place, name in enumerate(head.names)
-    }
-    return Table(export.name, pd.DataFrame(columns))
-
-
-def _column(export: Export, name: str, cells: list[str], is_number: bool) -> Any:
-    values = [None if cell in _MISSING else cell for cell in cells]
-    return numbers_of(f"column {name!r} of {export.name}", values) if is_number else np.array(values, dtype=object)
+    frame = pd.DataFrame(rows, columns=list(head.names)).map(str.strip)
+    frame = frame.astype(object).where(~frame.isin(_MISSING), None)
+    numbers = [name for name, kind in zip(head.names, head.types, strict=True) if kind in _NUMBERS]
+    columns = {name: numbers_of(f"column {name!r} of {export.name}", frame[name].tolist()) for name in numbers}
+    return Table(export.name, frame.assign(**columns))
 
 
 def _of_learners(table: Table, target: str, uses: ColumnUses, head: _Header) -> dict[str, Table]:
