@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -198,45 +198,74 @@ def conclude(
     """
     of_evidence = selected is None
     selected = evidence.winner if selected is None else selected
-    # Methods on fold means, and those that may choose another configuration, have an uncorrected score of their
-    # own.
-    before = evidence.uncorrected if uncorrected is None else uncorrected
     said = {**evidence.flags, **(flags or {})}
-    if not method.scores_out_of_bag:
-        said.pop(Flag.OUT_OF_BAG_POOLED, None)  # of rows that this method never scored
+    about, more = dict(evidence.provenance), dict(provenance or {})
+    if not method.scores_out_of_bag:  # of rows that this method never scored
+        said.pop(Flag.OUT_OF_BAG_POOLED, None)
+        about.pop("aggregate_out_of_bag", None)
     if Flag.ROW_BLOCKS in said:  # a method that draws no rows takes them as independent
         said.pop(Flag.NOT_EXCHANGEABLE if method.draws_rows else Flag.ROW_BLOCKS, None)
-    # One infinite loss makes a mean infinite; an infinite value would pass for a number in tables and JSON.
-    if np.isinf(value):
-        said |= Flag.UNDEFINED.of(reason=f"the {evidence.metric.name} is beyond what float64 holds")
-        value = float("nan")
-    # After the value is final: an interval must hold it, and a value of NaN has none.
-    interval = holding(value, interval, evidence.metric)
-    said |= flags_of_score(evidence.metric, value, interval, evidence.constant)
-    of_method = [*method.sources, *_sources_of_blocks(method, evidence)]
-    cited = [*of_method, *evidence.provenance.get("sources", ()), *evidence.metric.sources]
-    optimism = before - value if evidence.metric.greater_is_better else value - before
-    return Estimate(
-        value=value,
+    of_blocks = about.pop("block_sources", ())
+    if not method.draws_rows:
+        of_blocks = ()
+        for name in ("block_kind", "block_length", "block_length_source"):
+            about.pop(name, None)
+    cited = [*method.sources, *of_blocks, *about.get("sources", ()), *evidence.metric.sources]
+    if "quantity" in more:
+        more["quantity"] = quantity_given(more["quantity"], evidence.n_splits)
+    return final_estimate(
+        evidence.metric,
+        method.name,
+        value,
+        # Methods on fold means, and those that may choose another configuration, have an uncorrected score of their
+        # own.
+        uncorrected=evidence.uncorrected if uncorrected is None else uncorrected,
         interval=interval,
-        uncorrected=before,
-        optimism=optimism,
         standard_error=standard_error,
         selected=selected,
         selected_name=evidence.winner_name if of_evidence else evidence.names[selected],
-        metric=evidence.metric.name,
-        method=method.name,
         n_rows_used=evidence.n_rows_used,
         distribution=distribution,
         selection_frequency=selection_frequency,
         flags=said,
         provenance={
-            **_provenance_for(method, evidence),
+            **about,
             **(evidence.choice_provenance if of_evidence else {}),
             "sources": list(dict.fromkeys(cited)),
-            **said_of_quantity(evidence, provenance or {}),
+            **more,
         },
         constant=evidence.constant,
+    )
+
+
+def final_estimate(
+    metric: Metric,
+    method: str,
+    value: float,
+    *,
+    uncorrected: float,
+    interval: Interval | None,
+    flags: Mapping[Flag, str],
+    constant: float | None,
+    **named: Any,
+) -> Estimate:
+    """The estimate of a value: every method and protocol ends here, with the other fields by their names."""
+    # One infinite loss makes a mean infinite; an infinite value would pass for a number in tables and JSON.
+    if np.isinf(value):
+        flags = {**flags, **Flag.UNDEFINED.of(reason=f"the {metric.name} is beyond what float64 holds")}
+        value = float("nan")
+    # After the value is final: an interval must hold it, and a value of NaN has none.
+    interval = holding(value, interval, metric)
+    return Estimate(
+        value=value,
+        interval=interval,
+        uncorrected=uncorrected,
+        optimism=uncorrected - value if metric.greater_is_better else value - uncorrected,
+        metric=metric.name,
+        method=method,
+        flags={**flags, **flags_of_score(metric, value, interval, constant)},
+        constant=constant,
+        **named,
     )
 
 
@@ -246,8 +275,7 @@ def flags_of_score(
     """The flag of a scorer of the wrong sign, or of an estimate not clearly better than the best constant."""
     if is_reversed(metric):
         better = "lower" if metric.name == unsigned(metric).name else "higher"
-        sentence = Flag.REVERSED_SCORER.filled(metric=unsigned(metric).name, better=better)
-        return {Flag.REVERSED_SCORER: sentence}
+        return Flag.REVERSED_SCORER.of(metric=unsigned(metric).name, better=better)
     if constant is None or np.isnan(value):
         return {}
     worst, what = value, "the value is"
@@ -257,28 +285,9 @@ def flags_of_score(
     # Strictly better: an interval that ends exactly at the constant does not exclude it.
     if np.isnan(worst) or (worst > constant if metric.greater_is_better else worst < constant):
         return {}
-    sentence = Flag.NOT_BETTER_THAN_GUESSING.filled(
+    return Flag.NOT_BETTER_THAN_GUESSING.of(
         metric=metric.name, constant=f"{constant:.4g}", what=f"{what} {worst:.4g}"
     )
-    return {Flag.NOT_BETTER_THAN_GUESSING: sentence}
-
-
-def _provenance_for(method: Method, evidence: Evidence) -> dict[str, Any]:
-    """What the evidence says of itself, without what is of rows that the method never scored."""
-    said = dict(evidence.provenance)
-    if not method.scores_out_of_bag:
-        said.pop("aggregate_out_of_bag", None)
-    if not method.draws_rows:
-        for name in ("block_kind", "block_length", "block_length_source"):
-            said.pop(name, None)
-    said.pop("block_sources", None)
-    return said
-
-
-def _sources_of_blocks(method: Method, evidence: Evidence) -> Sequence[str]:
-    """The sources of the blocks of rows that the method drew."""
-    sources: Sequence[str] = evidence.details.get("block_sources", ())
-    return sources if method.draws_rows else ()
 
 
 def no_value(
@@ -290,12 +299,4 @@ def no_value(
     uncorrected: float | None = None,
 ) -> Estimate:
     """An estimate of NaN, with the flag that says why there is none."""
-    said = {flag: flag.filled(reason=reason)}
-    return conclude(evidence, method, float("nan"), uncorrected=uncorrected, flags=said)
-
-
-def said_of_quantity(evidence: Evidence, provenance: Mapping[str, Any]) -> dict[str, Any]:
-    """A method's provenance, with its quantity as it is for so many splits."""
-    if "quantity" not in provenance:
-        return dict(provenance)
-    return {**provenance, "quantity": quantity_given(provenance["quantity"], evidence.n_splits)}
+    return conclude(evidence, method, float("nan"), uncorrected=uncorrected, flags=flag.of(reason=reason))

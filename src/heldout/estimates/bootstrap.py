@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from heldout._streams import stream
 from heldout.data.task import labels_text
 from heldout.errors import InputError
+from heldout.estimates.base import PREDICTIONS, Method
 from heldout.estimates.candidates import undrawable
 from heldout.estimates.evidence import Candidates, Evidence
 from heldout.flags import Flag
@@ -119,10 +120,20 @@ def draws_of(evidence: Candidates, *, stratify: bool = False) -> Draws:
     )
 
 
-def check_stratify(stratify: object) -> None:
-    """Refuse what only reads as yes or no."""
-    if not isinstance(stratify, bool | np.bool_):
-        raise InputError(f"stratify must be True or False, got {stratify!r}.", argument="stratify")
+class RowBootstrap(Method):
+    """What methods have that draw rows of the matrix, within classes with ``stratify``."""
+
+    reads = PREDICTIONS
+    draws = draws_rows = True
+    stratify: bool
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.stratify, bool | np.bool_):
+            raise InputError(f"stratify must be True or False, got {self.stratify!r}.", argument="stratify")
+
+    def unfit(self, evidence: Candidates) -> str | None:
+        """It needs rows that can be drawn and left out."""
+        return (unstratifiable(evidence) if self.stratify else None) or undrawable_rows(evidence)
 
 
 def unstratifiable(evidence: Candidates) -> str | None:
@@ -228,7 +239,9 @@ def control_of(
     ties are averaged each scores all choices, so that their order does not matter.
     """
     chosen = joined([block.chosen for block in blocks])
-    competing = _competing(evidence, chosen)
+    # What any bootstrap chose, and what was chosen on all rows, once each.
+    both = [chosen.distinct(), evidence.chosen]
+    competing = both[0] if (both[1].weights is None) != (chosen.weights is None) else joined(both).distinct()
     n_choices = len(competing)
     whole = _on_all_rows(evidence, competing)
     if n_choices == 1:  # scored already
@@ -339,13 +352,6 @@ def provenance_of_control(control: Control | None) -> dict[str, float | int | No
     if control is None or not np.isfinite(control.size):
         return {"control_size": None, "control_choices": None}
     return {"control_size": control.size, "control_choices": control.n_choices}
-
-
-def _competing(evidence: Candidates, chosen: Choice) -> Choice:
-    """What any bootstrap chose, and what was chosen on all rows, once each."""
-    if (evidence.chosen.weights is None) != (chosen.weights is None):
-        return chosen.distinct()
-    return joined([chosen.distinct(), evidence.chosen]).distinct()
 
 
 def _on_all_rows(evidence: Candidates, choice: Choice) -> NDArray[np.float64]:

@@ -94,7 +94,7 @@ class FoldTable:
     def provenance(self) -> dict[str, Any]:
         """How the evidence was gathered, from which versions and seed."""
         return {
-            **settings_provenance(self.settings),
+            **settings_provenance(self.settings.entropy),
             "aggregate": self.aggregate,
             "selection": self.selection,
             "ties": TIES,
@@ -231,7 +231,11 @@ class Candidates(FoldTable):
 
     @property
     def winner_name(self) -> str:
-        return name_of_choice(self.names[self.winner], self.chosen, self.thresholds)
+        name = self.names[self.winner]
+        if self.thresholds is not None:
+            return f"{name} at threshold {self.thresholds[self.winner_column]:.4g}"
+        members = 1 if self.chosen.weights is None else int(np.count_nonzero(self.chosen.weights[0]))
+        return name if members == 1 else f"ensemble of {members} configurations"
 
     @property
     def choice_provenance(self) -> dict[str, Any]:
@@ -313,23 +317,13 @@ class Candidates(FoldTable):
         return {code: self.count_of(self.truth.values == code) for code in codes}
 
 
-def name_of_choice(winner: str, chosen: Choice, thresholds: Floats | None) -> str:
-    """What was chosen, in words, from the name of the winner."""
-    if thresholds is not None:
-        return f"{winner} at threshold {thresholds[chosen.columns[0]]:.4g}"
-    if chosen.weights is not None:
-        members = int(np.count_nonzero(chosen.weights[0]))
-        return winner if members == 1 else f"ensemble of {members} configurations"
-    return winner
-
-
-def settings_provenance(settings: Settings) -> dict[str, Any]:
+def settings_provenance(entropy: int) -> dict[str, Any]:
     """Seed, kernels and versions behind a number."""
     versions = {
         "heldout": __version__, "scikit-learn": sklearn.__version__, "numpy": np.__version__,
         "python": platform.python_version(),
     }  # fmt: skip
-    return {"entropy": settings.entropy, "kernels": KERNELS, "versions": versions}
+    return {"entropy": entropy, "kernels": KERNELS, "versions": versions}
 
 
 def defined_mean(values: NDArray[np.float64]) -> float:

@@ -28,7 +28,7 @@ from heldout.flags import Flag
 from heldout.metrics.aggregate import AggregateScore, PairSegment
 from heldout.metrics.base import is_pair_based, oriented, positive_of, quiet_if_foreign
 from heldout.predictions import HeldOutPredictions
-from heldout.selection import Best, Choice, Rule
+from heldout.selection import Best, Choice
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, WeightRule, settings_of
 from heldout.selection.ensembles import Averages
 from heldout.selection.replay import FoldReplay, SelectionReplay
@@ -109,7 +109,8 @@ def _evidence(matrix: Matrix, scales: Scales) -> Candidates:
     else:
         chosen = Choice(np.flatnonzero(matrix.candidates == question.winner))
     if by_fold is not None and folds is not None:
-        fold_scores, repeat_of_split = by_fold.observed_by_segment(), _repeat_of_segment(folds)
+        held = [len(np.unique(column[column >= 0])) for column in folds.T]  # segments of each repeat
+        fold_scores, repeat_of_split = by_fold.observed_by_segment(), np.repeat(np.arange(len(held)), held)
     evidence = Candidates(
         metric=metric,
         names=names,
@@ -222,7 +223,12 @@ def _replay(
     in_folds: tuple[AggregateScore, ...] = ()
     if rule.reads_fold_scores and by_fold is not None:
         # Rules such as one standard error read the spread over folds, on whatever scale the value is.
-        in_folds = selection if scales.selection == "folds" else _in_folds(matrix, by_fold)
+        read = question.selected_on.values()
+        in_folds = (
+            selection
+            if scales.selection == "folds"
+            else tuple(by_fold if each is question.metric else matrix.score(each, "folds") for each in read)
+        )
     if isinstance(rule, Threshold):
         n_columns = len(matrix.configurations)
         # A column is a configuration at a threshold, for which parameters mean nothing.
@@ -230,12 +236,6 @@ def _replay(
         return SelectionReplay(Best(), selection, in_folds, np.arange(n_columns), no_params, names)
     params = question.params or [{} for _ in matrix.predictions.names]
     return SelectionReplay(rule, selection, in_folds, matrix.candidates, params, names, averages)
-
-
-def _in_folds(matrix: Matrix, by_fold: AggregateScore) -> tuple[AggregateScore, ...]:
-    """Fold scores of each metric that the rule reads; ``by_fold`` are those of the reported one."""
-    read = matrix.question.selected_on.values()
-    return tuple(by_fold if each is matrix.question.metric else matrix.score(each, "folds") for each in read)
 
 
 def _fold_replay(
@@ -263,12 +263,6 @@ def _fold_replay(
     return FoldReplay(replay.rule, scores, replay.candidates, replay.params, replay.metric_names, repeat_of_split)
 
 
-def _repeat_of_segment(segments: NDArray[np.int32]) -> NDArray[np.intp]:
-    """The repeat of each segment, in the order in which ``aggregate_score`` lists them."""
-    held = [len(np.unique(column[column >= 0])) for column in segments.T]
-    return np.repeat(np.arange(len(held)), held)
-
-
 def _winner(replay: SelectionReplay, n_rows: int) -> Choice:
     once = np.ones((1, n_rows), dtype=np.uint8)
     try:
@@ -290,11 +284,13 @@ def _winner(replay: SelectionReplay, n_rows: int) -> Choice:
 def _provenance(matrix: Matrix, evidence: Candidates, scales: Scales) -> dict[str, Any]:
     """What is estimated, of which rows."""
     question, predictions, truth = matrix.question, matrix.predictions, matrix.whole_truth
+    settings = {} if question.rule == Best() else settings_of(question.rule)
     pairs_out_of_bag = scales.value == "folds" and isinstance(evidence.out_of_bag.segments[0], PairSegment)
     return {
         "task": str(truth.kind),
         "pos_label": truth.label_of(positive_of(question.metric, truth)),
-        **_rule_provenance(question.rule),
+        **({"selection_settings": settings} if settings else {}),
+        **({"sources": list(question.rule.sources)} if question.rule.sources else {}),
         "n_rows": predictions.n_rows,
         "n_repeats": predictions.n_repeats,
         "training_rows": predictions.training_rows,
@@ -303,11 +299,3 @@ def _provenance(matrix: Matrix, evidence: Candidates, scales: Scales) -> dict[st
         **({} if scales.value == scales.selection else {"scale_of_value": scales.value}),
         **({"aggregate_out_of_bag": "within"} if pairs_out_of_bag else {}),
     }
-
-
-def _rule_provenance(rule: Rule) -> dict[str, Any]:
-    """How a rule is configured, and its sources; without an entry where there is none."""
-    settings = {} if rule == Best() else settings_of(rule)
-    return ({"selection_settings": settings} if settings else {}) | (
-        {"sources": list(rule.sources)} if rule.sources else {}
-    )

@@ -62,11 +62,6 @@ class MoreRows:
         return counts
 
 
-def can_have_more(truth: Truth) -> bool:
-    """Whether what comes of other rows can be said: classes, or numbers of one column."""
-    return truth.classes is not None or (truth.kind is TaskKind.REGRESSION and truth.values.ndim == 1)
-
-
 def more_rows(
     truth: Truth, predicted: Floats, units: Sequence[NDArray[np.intp]], n_bootstraps: int, rng: np.random.Generator
 ) -> MoreRows:
@@ -380,7 +375,11 @@ class _Replays:
         Of a metric of pairs that of aligned scores alone.
         """
         evidence, metric = self.evidence, self.evidence.metric
-        if not can_have_more(evidence.truth) or metric.calls_foreign_code or metric.fits_to_its_rows:
+        # What comes of other rows can be said of classes, and of numbers of one column.
+        is_number = evidence.truth.kind is TaskKind.REGRESSION and evidence.truth.values.ndim == 1
+        if evidence.truth.classes is None and not is_number:
+            return seen, math.nan
+        if metric.calls_foreign_code or metric.fits_to_its_rows:
             return seen, math.nan
         predictions = evidence.predictions_of_winner
         scale = self.evidence.details.get("scale_of_value", self.evidence.aggregate)

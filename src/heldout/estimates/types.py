@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from heldout.flags import Flag
 from heldout.methods_text import WithMethodsText
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
+Kind = TypeVar("Kind", bound="Estimate")
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,10 @@ class Estimate(Record, WithMethodsText):
     provenance: Mapping[str, Any] = field(default_factory=dict)
     constant: float | None = None
     coverage: Coverage | None = None
+
+    def extended(self, kind: type[Kind], **more: Any) -> Kind:
+        """The same as an estimate with more fields."""
+        return kind(**{each.name: getattr(self, each.name) for each in fields(Estimate)} | more)
 
     _columns = (
         "metric method value interval coverage=coverage.share uncorrected optimism constant selected selected_name"

@@ -8,7 +8,7 @@ winners are chosen by ``winner_of``, like the winner of any search.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -16,10 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._sklearn import rows_at
+from heldout._types import Floats
 from heldout.arguments.parts import seeded_folds
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier
 from heldout.errors import InputError, reason_of
+from heldout.estimates.data_flags import flag_of_failed, flags_of_groups
+from heldout.estimates.evidence import FoldTable
+from heldout.estimates.question import Settings
 from heldout.evaluate import evaluation_of
 from heldout.execution.cells import CellResult
 from heldout.execution.collect import RaceResults
@@ -30,7 +34,10 @@ from heldout.execution.search import Search
 from heldout.execution.search_check import check_search
 from heldout.execution.table import mean_over_splits
 from heldout.execution.winner import pooled_scores, winner_of
+from heldout.flags import Flag
 from heldout.folds.splits import Folds, Rows, Split
+from heldout.metrics.aggregate import constant_of_rows
+from heldout.metrics.custom import OpaqueMetric
 from heldout.result import Evaluation
 from heldout.selection.draws import Counts
 
@@ -226,7 +233,7 @@ def _chosen(search: Search, found: RaceResults, counts: Counts | None) -> Branch
     """The winner of a branch, chosen like that of the search on all rows."""
     metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
     task = search.task if counts is None else counted(search.task, counts)
-    aggregate = search.estimation.scale_of_selection
+    aggregate = search.scale_of_selection
     pooled = (
         {} if aggregate == "folds" else pooled_scores(task, found.predictions, metrics, aggregate, found.unscored)
     )
@@ -283,3 +290,40 @@ def _tested(
         reason = cell.message or "its score is NaN" if np.isnan(score) else ""
         tested.append(BranchScore(configuration, score if greater else -score, cell.test_scores, cell, reason))
     return tested
+
+
+def table_of_search(
+    search: Search,
+    settings: Settings,
+    winner: int,
+    out: Container[int],
+    failures: Mapping[int, str],
+    fold_scores: Floats,
+    repeat_of_split: NDArray[np.intp],
+    **details: Any,
+) -> FoldTable:
+    """The scores by fold (splits, C) of a search on all rows, for an estimate that reads no predictions."""
+    task, names, name = search.task, search.configurations.names, search.scoring.refit_metric
+    metric = search.scoring.metrics.get(name) or OpaqueMetric(name)
+    candidates = np.array([j for j in range(len(names)) if j not in out], dtype=np.intp)
+    about = {"task": str(task.truth.kind), "n_rows": task.n_rows, **details}
+    return FoldTable(
+        metric,
+        names,
+        candidates,
+        winner,
+        settings,
+        selection=search.rule.name,
+        aggregate=search.scale_of_selection,
+        n_rows_used=task.n_rows,
+        fold_scores=fold_scores[:, candidates],
+        repeat_of_split=repeat_of_split,
+        flags={
+            **search.flags,
+            **flags_of_groups(task.groups),
+            **({} if search.folds.exchangeable else Flag.NOT_EXCHANGEABLE.of()),
+            **flag_of_failed(names, failures),
+        },
+        details={**about, "grouped": task.groups is not None, "weighted": task.sample_weight is not None},
+        baseline=constant_of_rows(metric, task.truth, sample_weight=task.sample_weight),
+    )

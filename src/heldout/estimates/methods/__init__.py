@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import Any, cast
@@ -32,30 +32,11 @@ from heldout.estimates.methods.wmc import WMC, WMCS
 from heldout.estimates.methods.zoom import Zoom
 from heldout.estimates.types import Alternative, Estimate
 
-METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType(
-    {
-        "cv": CV,
-        "tt": TT,
-        "bbc": BBC,
-        "shrinkage": Shrinkage,
-        "bbc_f": BBCF,
-        "naive_bootstrap": NaiveBootstrap,
-        "wald_cv": WaldCV,
-        "corrected_t": CorrectedT,
-        "conservative_z": ConservativeZ,
-        "locally_simultaneous": LocallySimultaneous,
-        "zoom": Zoom,
-        "delong": DeLong,
-        "hanley_mcneil": HanleyMcNeil,
-        "tilting": Tilting,
-        "mabt": MABT,
-        "wilson": Wilson,
-        "clopper_pearson": ClopperPearson,
-        "hoeffding": Hoeffding,
-        "wmc": WMC,
-        "wmcs": WMCS,
-    }
-)
+CLASSES: tuple[type[Method], ...] = (
+    CV, TT, BBC, Shrinkage, BBCF, NaiveBootstrap, WaldCV, CorrectedT, ConservativeZ, LocallySimultaneous, Zoom,
+    DeLong, HanleyMcNeil, Tilting, MABT, Wilson, ClopperPearson, Hoeffding, WMC, WMCS,
+)  # fmt: skip
+METHODS: Mapping[str, type[Method]] = MappingProxyType({one.name: one for one in CLASSES})
 """Every method by its name, as it is by default."""
 
 

@@ -10,20 +10,18 @@ from numpy.typing import NDArray
 
 from heldout._text import is_one_of
 from heldout.errors import InputError
-from heldout.estimates.base import PREDICTIONS, Method, MethodWords, conclude, no_value
+from heldout.estimates.base import MethodWords, conclude, no_value
 from heldout.estimates.bootstrap import (
     RowBlock,
+    RowBootstrap,
     Ties,
     bootstrap,
-    check_stratify,
     control_of,
     failures_of,
     flags_of_control,
     flags_of_draws,
     is_unbiased,
     provenance_of_control,
-    undrawable_rows,
-    unstratifiable,
 )
 from heldout.estimates.data_flags import flags_of_choice, flags_of_dependence
 from heldout.estimates.evidence import TIES, TIES_SHARED, Candidates
@@ -51,7 +49,7 @@ QUANTITY = (
 
 
 @dataclass(frozen=True)
-class BBC(Method):
+class BBC(RowBootstrap):
     """Bootstrap bias corrected cross-validation (Tsamardinos et al. 2018, algorithm 5, sections 4.1 and 4.2).
 
     For b = 1 .. B draw N rows with replacement, choose a configuration on them by the rule that chose the winner,
@@ -113,8 +111,6 @@ class BBC(Method):
     control: Literal["auto"] | bool = "auto"
     ties: Ties = "first"
     name = "bbc"
-    reads = PREDICTIONS
-    draws = draws_rows = True
     sources = ("tsamardinos2018", "salmon2011")
     words = MethodWords(
         "Bootstrap bias correction",
@@ -132,7 +128,7 @@ class BBC(Method):
             raise InputError(
                 f"interval must be one of {', '.join(INTERVALS)}, got {self.interval!r}.", argument="interval"
             )
-        check_stratify(self.stratify)
+        super().__post_init__()
         if not is_one_of(self.control, ("auto",)) and not isinstance(self.control, bool | np.bool_):
             raise InputError(
                 f"control must be 'auto', True or False, got {self.control!r}; 'auto' is usual, False as "
@@ -143,14 +139,13 @@ class BBC(Method):
             raise InputError(f"ties must be 'first' or 'average', got {self.ties!r}.", argument="ties")
 
     def unfit(self, evidence: Candidates) -> str | None:
-        """Without the matrix of predictions there are no rows to draw."""
-        reason = unstratifiable(evidence) if self.stratify else None
+        """Averages of ties are for a rule that chooses the best score."""
         if self.ties == "average" and not evidence.replay.is_best_score:
-            reason = (
+            return (
                 "`ties='average'` averages candidates of the same best score, and the rule "
                 f"{evidence.replay.rule.name} chooses by more than that; use `selection='best'`"
             )
-        return reason or undrawable_rows(evidence)
+        return super().unfit(evidence)
 
     def estimate(self, evidence: Candidates) -> Estimate:
         """Bootstrap the rows.

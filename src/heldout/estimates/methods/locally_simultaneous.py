@@ -9,8 +9,8 @@ import numpy as np
 
 from heldout._text import is_one_of
 from heldout.errors import InputError
-from heldout.estimates.base import PREDICTIONS, Method, MethodWords, no_value
-from heldout.estimates.bootstrap import check_stratify, undrawable_rows, unstratifiable
+from heldout.estimates.base import MethodWords, no_value
+from heldout.estimates.bootstrap import RowBootstrap
 from heldout.estimates.evidence import Candidates
 from heldout.estimates.intervals import order_statistic
 from heldout.estimates.score_noise import (
@@ -26,7 +26,7 @@ PLAUSIBLE = ("differences", "scores")
 
 
 @dataclass(frozen=True)
-class LocallySimultaneous(Method):
+class LocallySimultaneous(RowBootstrap):
     """The locally simultaneous interval of the winner's own score (Zrnic and Fithian 2024).
 
     A simultaneous interval holds for all C configurations at once, and so for the winner, whichever it is. This one
@@ -80,8 +80,6 @@ class LocallySimultaneous(Method):
     plausible: Literal["differences", "scores"] = "differences"
     stratify: bool = False
     name = "locally_simultaneous"
-    reads = PREDICTIONS
-    draws = draws_rows = True
     scored = "as chosen"
     sources = ("zrnic2024", "efron1979")
     words = MethodWords(
@@ -101,12 +99,11 @@ class LocallySimultaneous(Method):
             raise InputError(
                 f"plausible must be one of {', '.join(PLAUSIBLE)}, got {self.plausible!r}.", argument="plausible"
             )
-        check_stratify(self.stratify)
+        super().__post_init__()
 
     def unfit(self, evidence: Candidates) -> str | None:
         """It needs predictions, and a winner that has the best score."""
-        reason = needs_best_score(evidence) or (unstratifiable(evidence) if self.stratify else None)
-        return reason or undrawable_rows(evidence)
+        return needs_best_score(evidence) or super().unfit(evidence)
 
     def estimate(self, evidence: Candidates) -> Estimate:
         """The winner's score and its interval.

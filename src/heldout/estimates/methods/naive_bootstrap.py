@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from heldout._text import is_one_of
 from heldout._types import Floats
 from heldout.errors import InputError
-from heldout.estimates.base import FOLD_SCORES, PREDICTIONS, Method, MethodWords, conclude
+from heldout.estimates.base import FOLD_SCORES, MethodWords, conclude
 from heldout.estimates.bootstrap import (
     FoldBlock,
-    check_stratify,
+    RowBootstrap,
     draws_of,
     draws_of_folds,
     flags_of_draws,
@@ -26,8 +26,6 @@ from heldout.estimates.bootstrap import (
     scored_in,
     share_defined,
     splits_of_repeats,
-    undrawable_rows,
-    unstratifiable,
 )
 from heldout.estimates.evidence import Candidates, Evidence, needs_columns, needs_folds
 from heldout.estimates.intervals import bootstrap_interval
@@ -50,7 +48,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class NaiveBootstrap(Method):
+class NaiveBootstrap(RowBootstrap):
     """The percentile bootstrap (Efron 1979) of the winner's score, ignoring that it was selected.
 
     The value is the winner's uncorrected score, and the interval lies between the percentiles of its B
@@ -80,8 +78,6 @@ class NaiveBootstrap(Method):
     unit: Literal["rows", "folds"] = "rows"
     stratify: bool = False
     name = "naive_bootstrap"
-    reads = PREDICTIONS
-    draws = draws_rows = True
     sources = ("efron1979", "paraschakis2024", "salmon2011")
     words = MethodWords(
         "Bootstrap of the winner alone",
@@ -95,7 +91,7 @@ class NaiveBootstrap(Method):
     def __post_init__(self) -> None:
         if not is_one_of(self.unit, UNITS):
             raise InputError(f"unit must be one of {', '.join(UNITS)}, got {self.unit!r}.", argument="unit")
-        check_stratify(self.stratify)
+        super().__post_init__()
         if self.stratify and self.unit == "folds":
             raise InputError(
                 "`stratify=True` draws rows within classes, so it is for `unit='rows'`; leave it out.",
@@ -109,7 +105,7 @@ class NaiveBootstrap(Method):
         """It needs what it draws."""
         if self.unit == "folds":
             return needs_columns(evidence) or needs_folds(evidence) or needs_two_folds(evidence)
-        return (unstratifiable(evidence) if self.stratify else None) or undrawable_rows(evidence)
+        return super().unfit(evidence)
 
     def estimate(self, evidence: Any) -> Estimate:
         """Bootstrap the winner.

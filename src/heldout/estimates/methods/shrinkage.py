@@ -7,13 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from heldout.data.task import labels_text
-from heldout.estimates.base import PREDICTIONS, Method, MethodWords, conclude, no_value
+from heldout.estimates.base import MethodWords, conclude, no_value
 from heldout.estimates.bootstrap import (
-    check_stratify,
+    RowBootstrap,
     failures_of,
     flags_of_draws,
-    undrawable_rows,
-    unstratifiable,
 )
 from heldout.estimates.data_flags import flags_of_choice
 from heldout.estimates.evidence import Candidates
@@ -46,7 +44,7 @@ def _flag_of_few(evidence: Candidates) -> dict[Flag, str]:
 
 
 @dataclass(frozen=True)
-class Shrinkage(Method):
+class Shrinkage(RowBootstrap):
     """The winner's score less the optimism of its selection, replayed around shrunken centres.
 
     The best of noisy scores is too good because observed scores M_c are more spread out than true ones. Their noise
@@ -89,8 +87,6 @@ class Shrinkage(Method):
 
     stratify: bool = False
     name = "shrinkage"
-    reads = PREDICTIONS
-    draws = draws_rows = True
     sources = ("heldout", "louis1984", "ghosh1992", "tsamardinos2018", "salmon2011")
     words = MethodWords(
         "Shrinkage",
@@ -103,13 +99,6 @@ class Shrinkage(Method):
         ),
     )
     replays_dropping = True
-
-    def __post_init__(self) -> None:
-        check_stratify(self.stratify)
-
-    def unfit(self, evidence: Candidates) -> str | None:
-        """Without the matrix of predictions there are no rows to draw."""
-        return (unstratifiable(evidence) if self.stratify else None) or undrawable_rows(evidence)
 
     def estimate(self, evidence: Candidates) -> Estimate:
         """Replay the selection around the centres.

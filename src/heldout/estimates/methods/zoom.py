@@ -8,8 +8,8 @@ import numpy as np
 
 from heldout._types import Floats
 from heldout.errors import InputError
-from heldout.estimates.base import PREDICTIONS, Method, MethodWords, no_value
-from heldout.estimates.bootstrap import check_stratify, undrawable_rows, unstratifiable
+from heldout.estimates.base import MethodWords, no_value
+from heldout.estimates.bootstrap import RowBootstrap
 from heldout.estimates.evidence import Candidates
 from heldout.estimates.intervals import order_statistic
 from heldout.estimates.score_noise import estimate_of_best, interval_of_reach, needs_best_score, noise_of_scores
@@ -17,7 +17,7 @@ from heldout.estimates.types import Estimate
 
 
 @dataclass(frozen=True)
-class Zoom(Method):
+class Zoom(RowBootstrap):
     """The zoom correction of the winner's own score (Zrnic and Fithian 2024).
 
     Let θ_c be the expected scores, θ* the best of them, and Δ_c = θ* - θ_c. Noise D_c of less than Δ_c/2 does not
@@ -70,8 +70,6 @@ class Zoom(Method):
     share: float = 0.1
     stratify: bool = False
     name = "zoom"
-    reads = PREDICTIONS
-    draws = draws_rows = True
     scored = "as chosen"
     sources = ("zrnic2024zoom", "efron1979")
     words = MethodWords(
@@ -89,12 +87,11 @@ class Zoom(Method):
             raise InputError(
                 f"share must be 0 or lie between 0 and 1, got {self.share!r}; .1 is usual.", argument="share"
             )
-        check_stratify(self.stratify)
+        super().__post_init__()
 
     def unfit(self, evidence: Candidates) -> str | None:
         """It needs predictions, and a winner that has the best score."""
-        reason = needs_best_score(evidence) or (unstratifiable(evidence) if self.stratify else None)
-        return reason or undrawable_rows(evidence)
+        return needs_best_score(evidence) or super().unfit(evidence)
 
     def estimate(self, evidence: Candidates) -> Estimate:
         """The winner's score and its interval.

@@ -19,8 +19,7 @@ from heldout.data.checks import check_count
 from heldout.data.task import Task, labels_text
 from heldout.errors import InputError
 from heldout.estimates.base import Procedure, conclude
-from heldout.estimates.data_flags import flag_of_failed, flags_of_choice, flags_of_groups
-from heldout.estimates.evidence import Evidence
+from heldout.estimates.data_flags import flags_of_choice
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Estimate
 from heldout.execution.collect import RaceResults
@@ -33,9 +32,9 @@ from heldout.execution.sharing.groups import Share
 from heldout.execution.winner import winner_of
 from heldout.flags import Flag
 from heldout.folds.splits import Folds, Rows, Split, check_splits
-from heldout.metrics.aggregate import constant_of_rows
 from heldout.metrics.base import Metric
 from heldout.metrics.custom import OpaqueMetric
+from heldout.protocols.branches import table_of_search
 from heldout.protocols.learning.curve import (
     LEAST_SIZES,
     LearningCurve,
@@ -212,10 +211,16 @@ def estimate_of(
     failures: Mapping[int, str],
 ) -> Estimate:
     """The winner's curve at all rows; its mean at the largest size is the uncorrected score."""
-    evidence = _evidence(search, metric, winner, sizes, scores, failures)
+    evidence = table_of_search(
+        search, Settings(entropy=search.entropy), winner, failures, failures,
+        scores[-1], np.arange(scores.shape[1]), n_splits=scores.shape[0] * scores.shape[1],
+    )  # fmt: skip
+    unscored = np.isnan(scores[:, :, evidence.candidates]).all(axis=2)
     law, n_rows = laws[winner], search.task.n_rows
     uncorrected = float(summarised(scores)[0][-1, winner])
     flags = {**flags_of_choice(evidence), **Flag.NO_INTERVAL.of(method=IPL.name)}
+    if unscored.any():
+        flags |= Flag.UNSCORED_SPLITS.of(unscored=int(unscored.sum()), total=unscored.size)
     if evidence.was_selected:
         flags |= Flag.SELECTION_SMOOTHED.of(chosen_from=evidence.chosen_from)
     if law is None:
@@ -254,40 +259,6 @@ def _no_curve(metric: Metric, sizes: Floats, scores: Floats, winner: int) -> str
         return f"a power law describes errors, but the best possible value of {metric.name} is not known"
     there = int((~np.isnan(scores[:, :, winner])).any(axis=1).sum())
     return f"a power law has {LEAST_SIZES} coefficients, and the winner has scores at {there} training sizes"
-
-
-def _evidence(
-    search: Search, metric: Metric, winner: int, sizes: Floats, scores: Floats, failures: Mapping[int, str]
-) -> Evidence:
-    """The evidence of the subsamples of the largest size."""
-    task, names = search.task, search.configurations.names
-    candidates = np.array([j for j in range(len(names)) if j not in failures], dtype=np.intp)
-    flags = {**search.flags, **flag_of_failed(names, failures), **flags_of_groups(task.groups)}
-    unscored = np.isnan(scores[:, :, candidates]).all(axis=2)
-    if unscored.any():
-        flags |= Flag.UNSCORED_SPLITS.of(unscored=int(unscored.sum()), total=unscored.size)
-    provenance: dict[str, Any] = {
-        "task": str(task.truth.kind),
-        "n_rows": task.n_rows,
-        "n_splits": scores.shape[0] * scores.shape[1],
-        "grouped": task.groups is not None,
-        "weighted": task.sample_weight is not None,
-    }
-    return Evidence(
-        metric,
-        names,
-        candidates,
-        winner,
-        Settings(entropy=search.entropy),
-        selection=search.rule.name,
-        aggregate=search.scale_of_selection,
-        n_rows_used=task.n_rows,
-        fold_scores=scores[-1][:, candidates],
-        repeat_of_split=np.arange(scores.shape[1]),
-        flags=flags,
-        details=provenance,
-        baseline=constant_of_rows(metric, task.truth, sample_weight=task.sample_weight),
-    )
 
 
 def learning_curve(

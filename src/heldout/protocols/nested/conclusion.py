@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import HeldoutWarning, InputError, reason_of
-from heldout.estimates.base import flags_of_score
+from heldout.estimates.base import final_estimate
 from heldout.estimates.data_flags import flag_of_failed, flag_of_incomplete, flag_of_undefined_folds
 from heldout.estimates.evidence import TIES, Evidence, settings_provenance
-from heldout.estimates.intervals import holding
 from heldout.estimates.question import AnyAggregate, Scale, Scales, Settings
 from heldout.estimates.spread import Spread, interval_around, nadeau_bengio
 from heldout.execution.cells import CellState
@@ -87,33 +86,32 @@ def nested_estimate(
         standard_error, unbounded = spread.standard_error, spread.reason
         if unbounded:
             flags |= Flag.NO_BOUND.of(reason=unbounded)
-    interval = holding(value, interval, metric)
     flags |= _flags(search, settings, nested, run)
     scales = Scales(search.estimation.scale_of_selection, _scale_of_value(search, settings, metric, rows))
     segments = _segments(search, nested, scales.value)
     constant = constant_of_rows(metric, search.task.truth, segments, search.task.sample_weight)
-    flags |= flags_of_score(metric, value, interval, constant)
-    if reason or unbounded:
-        warnings.warn(HeldoutWarning(f"{metric.name}: {' '.join(flags.values())}"), stacklevel=4)
     agreement = agreement_of([fold.selected for fold in outer], names)
     frequency = np.zeros(len(names))
     frequency[list(agreement.wins)] = np.array(list(agreement.wins.values())) / max(sum(agreement.wins.values()), 1)
-    uncorrected = _uncorrected(run, scales)
-    return NestedEstimate(
-        value=value,
+    estimate = final_estimate(
+        metric,
+        "nested_cv",
+        value,
+        uncorrected=_uncorrected(run, scales),
         interval=interval,
-        uncorrected=uncorrected,
-        optimism=uncorrected - value if metric.greater_is_better else value - uncorrected,
         standard_error=standard_error,
         selected=evaluation.winner,
         selected_name=names[evaluation.winner],
-        metric=metric.name,
-        method="nested_cv",
         n_rows_used=int((search.folds.labels >= 0).any(axis=1).sum()),
         selection_frequency=frequency,
         flags=flags,
         provenance=_provenance(search, settings, nested, run, metric, bates, part, scales),
         constant=constant,
+    )
+    if reason or unbounded:
+        warnings.warn(HeldoutWarning(f"{metric.name}: {' '.join(estimate.flags.values())}"), stacklevel=4)
+    return estimate.extended(
+        NestedEstimate,
         outer_folds=tuple(outer),
         names=tuple(names),
         greater_is_better=metric.greater_is_better,
@@ -324,7 +322,7 @@ def _provenance(
     sources += [*search.estimation.rule.sources, *metric.sources]
     provenance: dict[str, Any] = {
         "quantity": QUANTITY_ONE_SPLIT if nested.is_one_split else QUANTITY_NESTED,
-        **settings_provenance(Settings(entropy=search.entropy)),
+        **settings_provenance(search.entropy),
         "task": str(search.task.truth.kind),
         "aggregate": scales.selection,
         **({} if scales.value == scales.selection else {"scale_of_value": scales.value}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,23 +16,20 @@ from heldout.data.task import Task
 from heldout.errors import InputError, reason_of
 from heldout.estimates.base import Procedure, conclude
 from heldout.estimates.bootstrap import flags_of_draws
-from heldout.estimates.data_flags import flag_of_failed, flags_of_choice, flags_of_groups
+from heldout.estimates.data_flags import flags_of_choice
 from heldout.estimates.evidence import Candidates, Evidence
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.least_width import with_least_width
 from heldout.estimates.question import Question, Scales, Settings
-from heldout.estimates.types import Estimate
 from heldout.evaluate import evaluate
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
 from heldout.flags import Flag
 from heldout.folds.plans import plan_of_cv
 from heldout.folds.splits import Folds, Rows, Split, check_splits
-from heldout.metrics.aggregate import constant_of_rows
 from heldout.metrics.base import Metric
-from heldout.metrics.custom import OpaqueMetric
-from heldout.protocols.branches import BranchedSearch, RepeatNumbers, folds_of_part, run_branches
+from heldout.protocols.branches import BranchedSearch, RepeatNumbers, folds_of_part, run_branches, table_of_search
 from heldout.protocols.draws import Demands, DrawnRows, draw, drawn_rows
 from heldout.protocols.search_bootstrap.estimate import Bootstrap, SearchBootstrapEstimate
 from heldout.protocols.words import QUANTITY_BOOTSTRAP_SEARCH
@@ -172,7 +169,12 @@ class BootstrapPlan:
         )  # fmt: skip
         searches = run_branches(search, samples, running, counts=[sample.counts for sample in samples])
         bootstraps = _bootstraps_of_searches(searches, samples)
-        evidence = _evidence(search, searches.evaluation, self.settings)
+        evaluation = searches.evaluation
+        scores = evaluation.fold_scores[evaluation.refit_metric]
+        evidence = table_of_search(
+            search, self.settings, evaluation.winner, evaluation.predictions.out, evaluation.failures,
+            scores.values, scores.repeat,
+        )  # fmt: skip
         return self._concluded(
             CVT, evidence, searches.evaluation, bootstraps, drawn, searches.n_fits, searches.n_fits_saved
         )
@@ -243,8 +245,8 @@ class BootstrapPlan:
                 "training_rows": float(np.count_nonzero(drawn.counts, axis=1).mean()),
             },
         )  # fmt: skip
-        return SearchBootstrapEstimate(
-            **{field.name: getattr(concluded, field.name) for field in fields(Estimate)},
+        return concluded.extended(
+            SearchBootstrapEstimate,
             scheme="cvt" if method is CVT else "models",
             bootstraps=tuple(bootstraps),
             model=evaluation.model,
@@ -291,39 +293,6 @@ def _bootstraps_of_searches(searches: BranchedSearch, samples: Sequence[Sample])
         )
         for sample, chosen, tested in zip(samples, searches.chosen, searches.tested, strict=True)
     ]
-
-
-def _evidence(search: Search, evaluation: Evaluation, settings: Settings) -> Evidence:
-    """The evidence of the search on all rows, for an estimate that reads no predictions."""
-    task, name = search.task, evaluation.refit_metric
-    metric = evaluation.metrics[name] or OpaqueMetric(name)
-    names = evaluation.configurations.names
-    candidates = np.array([j for j in range(len(names)) if j not in evaluation.predictions.out], dtype=np.intp)
-    flags = {**search.flags, **flags_of_groups(task.groups)}
-    if not search.folds.exchangeable:
-        flags |= Flag.NOT_EXCHANGEABLE.of()
-    flags |= flag_of_failed(names, evaluation.failures)
-    scores = evaluation.fold_scores[name]
-    return Evidence(
-        metric,
-        names,
-        candidates,
-        evaluation.winner,
-        settings,
-        selection=search.estimation.rule.name,
-        aggregate=search.estimation.scale_of_selection,
-        n_rows_used=task.n_rows,
-        fold_scores=scores.values[:, candidates],
-        repeat_of_split=scores.repeat,
-        flags=flags,
-        details={
-            "task": str(task.truth.kind),
-            "n_rows": task.n_rows,
-            "grouped": task.groups is not None,
-            "weighted": task.sample_weight is not None,
-        },
-        baseline=constant_of_rows(metric, task.truth, sample_weight=task.sample_weight),
-    )
 
 
 def _check_countable(search: Search) -> None:

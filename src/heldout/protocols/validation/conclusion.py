@@ -11,7 +11,7 @@ import numpy as np
 from heldout._types import Floats
 from heldout.data.task import Task, TaskKind
 from heldout.errors import InputError
-from heldout.estimates.base import flags_of_score
+from heldout.estimates.base import final_estimate
 from heldout.estimates.data_flags import flag_of_failed, flags_of_groups
 from heldout.estimates.evidence import settings_provenance
 from heldout.estimates.question import Settings
@@ -243,25 +243,23 @@ class ValidationConclusion:
         positive = positive_of(metric, task.truth)
         value = measured.corrected.within(metric).value  # rows of the table keep R's arithmetic
         constant = constant_of_rows(metric, task.truth, sample_weight=task.sample_weight)
-        guessing = flags_of_score(metric, value, measured.interval, constant)
-        return Estimate(
-            value=value,
-            interval=measured.interval,
+        return final_estimate(
+            metric,
+            measured.method,
+            value,
             uncorrected=measured.scores.apparent,
-            optimism=float(oriented(metric, np.array(measured.scores.apparent - value))),
+            interval=measured.interval,
             standard_error=None,
             selected=selected,
             selected_name=self.plan.models[selected].name,
-            metric=metric.name,
-            method=measured.method,
             n_rows_used=task.n_rows,
             distribution=measured.scores.out_of_bag
             if measured.kind == "percentile"
             else measured.scores.in_bootstrap,
-            flags={**flags, **measured.flags, **guessing},
+            flags={**flags, **measured.flags},
             constant=constant,
             provenance={
-                **settings_provenance(self.settings),
+                **settings_provenance(self.settings.entropy),
                 "task": str(task.truth.kind),
                 "pos_label": task.truth.label_of(positive),
                 "quantity": _QUANTITIES.get(method, QUANTITY_OPTIMISM),
