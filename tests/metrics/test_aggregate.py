@@ -276,9 +276,9 @@ def test_a_fold_in_which_a_function_is_never_defined_is_left_out() -> None:
 def test_foreign_code_and_the_fused_path_are_declared() -> None:
     mine = custom(lambda y, p: 0.0, greater_is_better=True, response="labels", name="nothing")
     labels = np.zeros((N, 2, 1), np.int32)
-    assert pooled(mine, LABELS, labels).calls_foreign_code
+    assert pooled(mine, LABELS, labels).metric.calls_foreign_code
     assert not pooled(mine, LABELS, labels).has_fused_path
-    assert not pooled(Accuracy(), LABELS, labels).calls_foreign_code
+    assert not pooled(Accuracy(), LABELS, labels).metric.calls_foreign_code
     assert pooled(Accuracy(), LABELS, labels).has_fused_path
     assert not pooled(Accuracy(), LABELS, labels, sample_weight=np.ones(N)).has_fused_path
     assert not by_folds(Accuracy(), LABELS, labels).has_fused_path

@@ -155,7 +155,7 @@ def _unscored(matrix: Matrix, replay: SelectionReplay) -> dict[int, str]:
 
     A bootstrap without the rows on which it fails would give them a score, and they could win there.
     """
-    foreign = [score for score in replay.scores if score.calls_foreign_code]
+    foreign = [score for score in replay.scores if score.metric.calls_foreign_code]
     lacking = np.zeros(len(matrix.configurations), dtype=bool)
     for score in foreign:
         lacking |= np.isnan(score.observed())

@@ -177,6 +177,7 @@ class HoldOut(FoldPlan):
 
     test_share: float | int = 0.25
     random_state: int | None = None
+    draws_test_rows = True
 
     def __post_init__(self) -> None:
         share = self.test_share
@@ -196,10 +197,6 @@ class HoldOut(FoldPlan):
         if self._counts_rows:
             return f"one hold-out of {counted(int(self.test_share), 'row')}"
         return f"one hold-out of {self.test_share:.0%} of the rows"
-
-    @property
-    def draws_test_rows(self) -> bool:
-        return True
 
     def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
         stratified = stratified and not self._counts_rows
@@ -457,6 +454,7 @@ class BootstrapSamples(FoldPlan):
 
     times: int = 50
     random_state: int | None = None
+    draws_test_rows = True
 
     def __post_init__(self) -> None:
         check_count("times", self.times, 1, "50 to 200 samples are usual")
@@ -468,10 +466,6 @@ class BootstrapSamples(FoldPlan):
     @property
     def n_rounds(self) -> int:
         return self.times
-
-    @property
-    def draws_test_rows(self) -> bool:
-        return True
 
     def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
         return OneSample(seed, stratified, grouped)
@@ -580,13 +574,8 @@ class LeaveOut(FoldPlan):
     (12, 2)
     """
 
-    @property
-    def words(self) -> str:
-        return "leave-one-out"
-
-    @property
-    def is_shuffled(self) -> bool:
-        return False
+    words = "leave-one-out"
+    is_shuffled = False
 
     def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
         return LeaveOneGroupOut() if grouped else LeaveOneOut()
@@ -801,6 +790,7 @@ class PairedHoldOut(FoldPlan):
     test_share: float = 0.1
     halvings: int = 10
     random_state: int | None = None
+    draws_test_rows = True
 
     def __post_init__(self) -> None:
         check_count("times", self.times, 2, "15 repeats are usual")
@@ -827,10 +817,6 @@ class PairedHoldOut(FoldPlan):
     @property
     def n_halvings(self) -> int:
         return self.halvings
-
-    @property
-    def draws_test_rows(self) -> bool:
-        return True
 
     def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
         return HoldOut(self.test_share).of_round(seed, stratified=stratified, grouped=grouped)

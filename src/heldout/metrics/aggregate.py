@@ -91,21 +91,15 @@ class Segment:
     standing: SegmentStanding = SegmentStanding.ORDINARY
     repeat: int = 0
 
-    def defined(self, weights: Weightings) -> NDArray[np.bool_]:
-        """(L,): whether the segment counts under weights (L, len(rows))."""
+    def defined(self, weights: Weightings, *, of_all: bool = False) -> NDArray[np.bool_]:
+        """(L,): whether the segment counts under weights (L, len(rows)), or ``of_all`` rows (L, N).
+
+        Of all rows most need not be read.
+        """
         if self.standing is SegmentStanding.UNDEFINED:
             return np.zeros(len(weights), dtype=bool)
-        return self._least_needs.met(self.counted, self.positive, weights)
-
-    def defined_among(self, weights: Weightings) -> NDArray[np.bool_]:
-        """(L,): the same under weights (L, N) of all rows; most of them need not be read."""
-        if self.standing is SegmentStanding.UNDEFINED:
-            return np.zeros(len(weights), dtype=bool)
-        return self._least_needs.met(self.counted, self.positive, weights, self.rows)
-
-    @property
-    def _least_needs(self) -> Needs:
-        return Needs.ROW if self.standing is SegmentStanding.DEGENERATE else self.needs
+        needs = Needs.ROW if self.standing is SegmentStanding.DEGENERATE else self.needs
+        return needs.met(self.counted, self.positive, weights, self.rows if of_all else None)
 
     def by_repeat(self, weights: Weightings) -> dict[int, Floats]:
         """(L, C) of each repeat that the rows are of, NaN where the metric is undefined."""
@@ -196,11 +190,6 @@ class AggregateScore:
         return np.flatnonzero(self.sample_weight > 0)
 
     @property
-    def calls_foreign_code(self) -> bool:
-        """Whether values come from a function of the user's or of scikit-learn's, which may warn."""
-        return self.metric.calls_foreign_code
-
-    @property
     def failures(self) -> dict[str, int]:
         """Messages of a metric that raised or gave no number, and how often each came so far, sorted."""
         total: dict[str, int] = {}
@@ -260,7 +249,7 @@ class AggregateScore:
 
     def _defined(self, counts: Weightings, segment: Segment) -> NDArray[np.bool_]:
         if self.sample_weight is None:
-            return segment.defined_among(counts)
+            return segment.defined(counts, of_all=True)
         return segment.defined(self._weigh(counts, segment))
 
     @cached_property
@@ -520,11 +509,8 @@ class PairSegment(Segment):
     folds: NDArray[np.intp]
     repeats: NDArray[np.intp]
 
-    def defined(self, weights: Weightings) -> NDArray[np.bool_]:
-        return self.statistic.defined(weights)
-
-    def defined_among(self, weights: Weightings) -> NDArray[np.bool_]:
-        return self.defined(cut_rows(weights, self.rows))
+    def defined(self, weights: Weightings, *, of_all: bool = False) -> NDArray[np.bool_]:
+        return self.statistic.defined(cut_rows(weights, self.rows) if of_all else weights)
 
     def by_repeat(self, weights: Weightings) -> dict[int, Floats]:
         found = {}

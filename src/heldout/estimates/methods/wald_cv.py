@@ -174,7 +174,7 @@ class WaldCV(Method):
         )
         score = evidence.by_fold if apart and evidence.by_fold is not None else evidence.scores
         once = np.ones((1, evidence.truth.n_rows), dtype=np.uint8)
-        return [segment for segment in score.segments if segment.defined_among(once)[0]]
+        return [segment for segment in score.segments if segment.defined(once, of_all=True)[0]]
 
     def _fewest(self, evidence: Candidates) -> int:
         """The fewest rows of a segment, of the rarer class for an area."""
