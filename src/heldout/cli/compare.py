@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import click
 
 from heldout import _defaults
+from heldout._text import counted
 from heldout.cli.console import Console
 from heldout.cli.files import folder_for, save_model, write_report_files
 from heldout.cli.options import (
@@ -152,7 +153,6 @@ def _check(options: CompareOptions) -> None:
 
 def _bytes_planned(options: CompareOptions, search: Search, console: Console) -> int:
     """Bytes of the held-out predictions on the disk; prints how many fits there will be."""
-    from heldout._text import counted
     from heldout.execution.search_check import check_repeated
     from heldout.protocols.algorithms.protocol import plan_of
 

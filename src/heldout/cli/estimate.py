@@ -12,7 +12,7 @@ import click
 from heldout import _defaults
 from heldout.cli.console import Console
 from heldout.cli.estimate_input import EstimateOptions, configured, fields_of, method_of_text, share_of_candidates
-from heldout.cli.files import is_run, run_file_in
+from heldout.cli.files import OutputFolder, is_run, path_named, run_file_in, write_report_files
 from heldout.cli.options import (
     OptionText,
     about_option,
@@ -332,7 +332,6 @@ def command(ctx: click.Context, /, **values: Any) -> None:
 
 def _estimate_of_run(ctx: click.Context, options: EstimateOptions) -> Estimate:
     """The estimate of the search in a run file, which has its own settings."""
-    from heldout.errors import InputError
     from heldout.execution.store.sqlite import SQLiteStore
 
     typed = [each for each in values_typed(ctx) if each not in _OF_A_RUN]
@@ -345,9 +344,6 @@ def _estimate_of_run(ctx: click.Context, options: EstimateOptions) -> Estimate:
 
 
 def _folder(options: EstimateOptions, console: Console) -> OutputFolder | None:
-    from heldout.cli.files import OutputFolder, path_named
-    from heldout.errors import InputError
-
     if options.out is None:
         return None
     folder = OutputFolder(path_named(options.out, "--out"), console.options)
@@ -361,8 +357,6 @@ def _folder(options: EstimateOptions, console: Console) -> OutputFolder | None:
 
 def _write_files(folder: OutputFolder, answer: FileEstimate, command: str) -> dict[str, str]:
     """Write the files in place of those of an earlier estimate; returns their paths by their names."""
-    from heldout.cli.files import write_report_files
-
     folder.check_writable()
     content = answer.content(command)
     written = [folder.write_json("estimate.json", answer.main.to_dict())]

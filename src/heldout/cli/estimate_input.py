@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from heldout import _defaults
 from heldout._streams import entropy_of
+from heldout._text import counted
 from heldout.cli.options import (
     BLOCK_LENGTH_HELP,
     about_option,
@@ -404,7 +405,6 @@ def _check_folds(options: EstimateOptions, found: PredictionTable) -> None:
 
 
 def _what_was_read(found: PredictionTable, truth: Truth, held: HeldOutPredictions) -> str:
-    from heldout._text import counted
     from heldout.data.task import labels_text
 
     text = f"{found.source.name}: {counted(truth.n_rows, 'row')}, {counted(held.n_configurations, 'configuration')}"

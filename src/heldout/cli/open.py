@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from heldout.cli.console import Console
+from heldout.cli.files import path_named
 from heldout.errors import InputError
 
 
@@ -22,8 +23,6 @@ def command(folder: str) -> None:
     may also be opened by hand, or copied to another machine. `heldout status DIR --watch` follows a run, and
     `heldout report DIR` draws the page of an unfinished one.
     """
-    from heldout.cli.files import path_named
-
     console = Console()
     page = _report_in(path_named(folder, "DIR"))
     console.say(str(page))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from heldout.cli.console import Console
-from heldout.errors import InputError, text_of
+from heldout.cli.files import OutputFolder, path_named
+from heldout.errors import InputError, MissingExtraError, text_of
 
 if TYPE_CHECKING:
     from heldout.report.entries import Facts
@@ -27,7 +28,6 @@ def command(folder: str, destination: str | None) -> None:
     unfinished, interrupted or running, the page is drawn from the folds in DIR/run.db that are complete for all
     remaining configurations, and says so.
     """
-    from heldout.cli.files import OutputFolder, path_named
     from heldout.report.render import written as write_page
 
     source = path_named(folder, "DIR") / "report.json"
@@ -99,7 +99,6 @@ def _check_file(path: Path) -> None:
 
 def page_of(path: Path, content: Facts) -> str:
     from heldout.data.declared import UNREADABLE
-    from heldout.errors import MissingExtraError
     from heldout.report.render import render_html
 
     try:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.cli.console import stdout_to_stderr
 from heldout.cli.options import LOCAL, THREADS, RunOptions
+from heldout.errors import InputError, MissingExtraError
 from heldout.execution.interrupts import Stop
 
 if TYPE_CHECKING:
@@ -167,8 +168,6 @@ def _start_workers(n_jobs: int) -> None:
 
 
 def _connected(address: str) -> Any:
-    from heldout.errors import InputError, MissingExtraError
-
     try:
         distributed = import_module("distributed")
     except ImportError:

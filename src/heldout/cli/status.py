@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from heldout._text import bytes_text, counted
 from heldout.cli.console import Console, Row
+from heldout.cli.files import OutputFolder, path_named, run_file_in
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,7 +39,6 @@ def command(folder: str, as_json: bool, watch: bool) -> None:
     DIR is what `heldout tune --out DIR` or `heldout validate --out DIR` writes to, or a run file. Nothing in it is
     changed, and an active run is not disturbed.
     """
-    from heldout.cli.files import path_named, run_file_in
     from heldout.execution.store.file_status import file_status
 
     if watch and as_json:
@@ -53,7 +54,6 @@ def command(folder: str, as_json: bool, watch: bool) -> None:
 
 def _samplers(path: Path) -> FileStatus | None:
     """The searches without a fold beside a search with Optuna, which run after it; None where there are none."""
-    from heldout.cli.files import OutputFolder
     from heldout.execution.store.file_status import file_status
 
     folder = OutputFolder(path.parent)
@@ -62,8 +62,6 @@ def _samplers(path: Path) -> FileStatus | None:
 
 
 def _show(status: FileStatus, samplers: FileStatus | None, console: Console) -> None:
-    from heldout._text import counted
-
     rows = file_rows(status)
     if samplers is not None:
         done = counted(sum(run.n_done for run in samplers.runs), "fit")
@@ -104,14 +102,10 @@ def _follow(path: Path, console: Console) -> None:
 
 def file_rows(status: FileStatus) -> list[Row]:
     """Labels and texts about the file."""
-    from heldout._text import bytes_text
-
     return [("file", f"{status.path} ({bytes_text(status.n_bytes)})"), ("state", _state(status))]
 
 
 def _state(status: FileStatus) -> str:
-    from heldout._text import counted
-
     left = sum(run.n_left or 0 for run in status.runs)
     go_on = f"{counted(left, 'fit')} left; the same command with --resume continues"
     match status.state.value:
@@ -131,7 +125,6 @@ def _state(status: FileStatus) -> str:
 
 def run_rows(run: RunStatus, *, is_one_of_several: bool = False) -> list[Row]:
     """Labels and texts about a run."""
-    from heldout._text import counted
     from heldout.execution.listeners.words import best_words, duration, shared_line, work_words
 
     data = [] if run.n_rows is None else [counted(run.n_rows, "row")]
@@ -189,8 +182,6 @@ def _dropped(run: RunStatus) -> list[str]:
 
 
 def _barrier(barrier: Mapping[str, Any], race: str) -> list[str]:
-    from heldout._text import counted
-
     left, risk = barrier["left"], barrier["risk"]
     splits, rows = counted(barrier["n_splits"], "split"), counted(barrier["n_rows"], "row")
     risk = f"; the best was among them with probability {risk:.2g}" if risk and left else ""

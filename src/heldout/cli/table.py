@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from heldout._text import counted
 from heldout.cli.console import Console
+from heldout.errors import InputError
 
 if TYPE_CHECKING:
     from heldout.estimates.types import Estimate
@@ -20,7 +22,6 @@ def read_task(options: Any, console: Console) -> tuple[TableTask, str]:
     ``options``: of a command on a table. Where they name predictors, these are the only columns to predict from,
     however they look.
     """
-    from heldout._text import counted
     from heldout.data.equal_rows import linked, row_numbers
     from heldout.readers.columns import quoted
     from heldout.readers.predictors import categories_sentence, columns_in_doubt
@@ -64,8 +65,6 @@ def with_columns(estimate: Estimate, found: TableTask) -> Estimate:
 
 def _of_columns(table: Table, predictors: Sequence[str], uses: Mapping[str, str]) -> Table:
     """The table with only the predictors and the columns that have another use."""
-    from heldout.errors import InputError
-
     for name in predictors:
         table.column(name, "a predictor")
         if name in uses:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from heldout import _defaults
+from heldout._text import counted
 from heldout.cli.console import Console
 from heldout.cli.files import folder_for, save_model, write_predictions, write_report_files
 from heldout.cli.options import RUNNING, SectionedCommand, command_line, options_by_argument, parameters
@@ -150,7 +151,6 @@ def _why_pooled(options: TuneOptions, task: Task, scoring: Scoring, folds: Folds
 
 
 def _plan_sentence(options: TuneOptions, folds: Folds, number: int, space: Space) -> str:
-    from heldout._text import counted
     from heldout.cli.tune_options import OPTUNA, RANDOM
     from heldout.dropping import strategy_of
 
@@ -188,7 +188,6 @@ def times_predicted(options: TuneOptions, search: Search, console: Console) -> i
     """How many times as many predictions as a single search the method makes; prints the number of fits."""
     if not is_protocol(options):
         return 1
-    from heldout._text import counted
     from heldout.execution.search_check import check_repeated
 
     check_repeated(search)
@@ -242,8 +241,6 @@ def run_protocol(options: TuneOptions, search: Search, running: RunSettings) -> 
 
 def _times_bootstrapped(options: TuneOptions, n_configurations: int, n_splits: int, console: Console) -> int:
     """The same, of a bootstrap."""
-    from heldout._text import counted
-
     times = options.bootstraps
     if options.scheme == "models":
         fits = times * n_configurations + 1

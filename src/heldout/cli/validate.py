@@ -239,7 +239,6 @@ class ValidateJob:
 
 def job_of(options: ValidateOptions, console: Console) -> ValidateJob:
     """Read the table, decide what to fit, and print both."""
-    from heldout._text import counted
     from heldout.cli.table import read_task
     from heldout.imputation.backward import BackwardSelection
     from heldout.imputation.settings import Imputation
@@ -293,7 +292,6 @@ def job_of(options: ValidateOptions, console: Console) -> ValidateJob:
 
 def _of_missing(options: ValidateOptions, n_rows: int) -> str:
     """How missing values are handled, where nothing is imputed."""
-    from heldout._text import counted
     from heldout.spaces.regressions import MODELS
 
     files = [name for name in options.model if name not in MODELS]

@@ -148,16 +148,15 @@ class Search(SearchSpec):
         """What a fit needs beside its configuration and its split."""
         # Fits must be repeatable to keep their models, and then the draws of unseeded estimators need a seed too.
         seeds = self.entropy if self.seed_estimators or self.keep_models != "none" else None
-        context = CellContext.of_task(
-            self.task, self.scoring, self.routed, self.error_score, self.return_train_score, seeds, self._stopping
-        )
-        keeps_models = self.keep_models == "all"
-        return replace(
-            context,
+        task, split = self.task, self.early_stopping
+        return CellContext(
+            task.X, task.target, task.truth, self.scoring, self.routed, self.error_score, self.return_train_score,
+            entropy=seeds,
+            stopping=None if split is None else EarlyStopping.of_task(split, task, self.entropy, self.origin),
             seeds_only_repeat=not self.seed_estimators,
-            keeps_models=keeps_models,
+            keeps_models=self.keep_models == "all",
             measures_complexity=self.rule.reads_models,
-        )
+        )  # fmt: skip
 
     @cached_property
     def work(self) -> Work:
@@ -179,11 +178,6 @@ class Search(SearchSpec):
     def metrics_read(self) -> list[str]:
         """The scorers that the selection reads."""
         return metrics_read(self.rule, self.scoring.metrics, self.scoring.refit_metric)
-
-    @property
-    def _stopping(self) -> EarlyStopping | None:
-        split = self.early_stopping
-        return None if split is None else EarlyStopping.of_task(split, self.task, self.entropy, self.origin)
 
     @cached_property
     def flags(self) -> dict[Flag, str]:
