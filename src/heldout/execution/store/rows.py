@@ -84,8 +84,8 @@ def block_statement(run: int, number: int, table: CellTable, keys: Sequence[int]
 
 def _lists(values: NDArray[Any]) -> Any:
     """A column as lists; the same value on all splits only once."""
-    is_same = values.dtype == object and (values == values[:, :1]).all()
-    return (values[:, :1] if is_same else values).tolist()
+    bits = values.view(np.int64) if values.dtype == np.float64 else values  # 0.0 is not -0.0
+    return (values[:, :1] if (bits == bits[:, :1]).all() else values).tolist()
 
 
 def block_numbers(connection: sqlite3.Connection, run: int) -> list[int]:

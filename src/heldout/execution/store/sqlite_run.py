@@ -253,14 +253,14 @@ class SQLiteRun:
         groups: dict[Hashable, list[Any]] = {}
         for result in dict.fromkeys(self._pending.values()):
             groups.setdefault(self._likeness(result), []).append(result)
-        written: dict[CellKey, int] = {}
-        for number, (first, *others) in enumerate(groups.values(), start=last + 1):
-            table = first if isinstance(first, CellTable) else CellTable.of_split([first, *others])
+        number_of: dict[CellResult | CellTable, int] = {}
+        for number, group in enumerate(groups.values(), start=last + 1):
+            table = group[0] if isinstance(group[0], CellTable) else CellTable.of_split(group)
             statement = block_statement(self._number, number, table, self._keys)
             self._connection.execute(*statement)
             self._bytes_in_log += len(statement[1][-1])
-            written |= dict.fromkeys(table.keys, number)
-        return written
+            number_of |= dict.fromkeys(group, number)
+        return {key: number_of[result] for key, result in self._pending.items()}
 
     def _likeness(self, result: CellResult | CellTable) -> Hashable:
         """What the cells of a split must have in common for one block."""
