@@ -17,7 +17,7 @@ from sklearn.linear_model import Ridge
 
 import heldout as ho
 from heldout.data.task import Task, truth_of
-from heldout.estimates.spread import interval_around, nadeau_bengio
+from heldout.estimates.base import interval_around, nadeau_bengio
 from heldout.folds.splits import make_folds
 from heldout.metrics import metric_named
 from heldout.protocols.nested.intervals import bates_hastie_tibshirani

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from heldout._types import Floats
-from heldout.estimates.base import FOLD_SCORES, Method, MethodWords
+from heldout.estimates.base import FOLD_SCORES, Method, MethodWords, Spread, estimate_around
 from heldout.estimates.evidence import Evidence, needs_columns
-from heldout.estimates.spread import Spread, estimate_around
 from heldout.estimates.types import Estimate
 
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heldout.estimates.base import FOLD_SCORES, Method, MethodWords
+from heldout.estimates.base import FOLD_SCORES, Method, MethodWords, estimate_around, nadeau_bengio
 from heldout.estimates.evidence import Candidates, Evidence, needs_columns, needs_folds
-from heldout.estimates.spread import estimate_around, nadeau_bengio
 from heldout.estimates.types import Estimate
 
 

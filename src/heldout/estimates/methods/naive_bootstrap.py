@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from heldout._text import is_one_of
 from heldout._types import Floats
 from heldout.errors import InputError
-from heldout.estimates.base import FOLD_SCORES, MethodWords, conclude
+from heldout.estimates.base import FOLD_SCORES, QUANTITY_ALONE, MethodWords, conclude, flags_of_winner_alone
 from heldout.estimates.bootstrap import (
     FoldBlock,
     RowBootstrap,
@@ -30,7 +30,6 @@ from heldout.estimates.bootstrap import (
 from heldout.estimates.evidence import Candidates, Evidence, needs_columns, needs_folds
 from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.least_width import with_least_width
-from heldout.estimates.spread import QUANTITY, flags_of_winner_alone
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 from heldout.selection.draws import always
@@ -134,7 +133,7 @@ class NaiveBootstrap(RowBootstrap):
             distribution=drawn.scores,
             flags=self._flags(evidence, drawn, len(drawn.scores) - len(defined)) | reached.flags,
             provenance={
-                "quantity": QUANTITY,
+                "quantity": QUANTITY_ALONE,
                 "unit": self.unit,
                 "value": "the winner's uncorrected score, not the mean of its bootstrapped scores",
                 "n_bootstraps": settings.n_bootstraps,

@@ -13,11 +13,10 @@ from heldout._text import is_one_of
 from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
-from heldout.estimates.base import PREDICTIONS, Method, MethodWords
+from heldout.estimates.base import PREDICTIONS, Method, MethodWords, Spread, estimate_around
 from heldout.estimates.data_flags import flags_of_choice, flags_of_dependence
 from heldout.estimates.evidence import Candidates
 from heldout.estimates.methods.two_part.areas import placements
-from heldout.estimates.spread import Spread, estimate_around
 from heldout.estimates.types import Estimate
 from heldout.metrics.aggregate import Segment
 from heldout.metrics.base import Metric, unsigned

@@ -14,7 +14,7 @@ from scipy.special import stdtr
 from heldout._record import Record, TextTable, json_number, rows_table
 from heldout._text import counted, number_text
 from heldout._types import Floats
-from heldout.estimates.spread import interval_around, nadeau_bengio
+from heldout.estimates.base import interval_around, nadeau_bengio
 from heldout.estimates.types import Estimate, Interval, is_uncorrected
 from heldout.methods_text import WithMethodsText
 from heldout.metrics.custom import OpaqueMetric

@@ -8,9 +8,9 @@ import numpy as np
 
 from heldout._types import Floats
 from heldout.dropping.replay import DroppingHistory
+from heldout.estimates.base import interval_around, nadeau_bengio
 from heldout.estimates.of_search import estimates_of_search
 from heldout.estimates.question import Scale, Scales
-from heldout.estimates.spread import interval_around, nadeau_bengio
 from heldout.estimates.types import Estimate
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search

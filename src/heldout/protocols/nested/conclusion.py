@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import HeldoutWarning, InputError, reason_of
-from heldout.estimates.base import final_estimate
+from heldout.estimates.base import Spread, final_estimate, interval_around, nadeau_bengio
 from heldout.estimates.data_flags import flag_of_failed, flag_of_incomplete, flag_of_undefined_folds
 from heldout.estimates.evidence import TIES, Evidence, settings_provenance
 from heldout.estimates.question import AnyAggregate, Scale, Scales, Settings
-from heldout.estimates.spread import Spread, interval_around, nadeau_bengio
 from heldout.execution.cells import CellState
 from heldout.execution.conclusion import flags_of_order
 from heldout.execution.search import Search
