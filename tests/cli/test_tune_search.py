@@ -194,7 +194,7 @@ def test_fits_receive_the_weights(command: Command, table: Write, tmp_path: Path
             np.where(np.arange(60) == 4, np.nan, 1.0),
             "column 'w' (the weights) has 1 missing value in 60 rows (the first",
         ),
-        (["a"] * 60, "the weights column 'w' must hold numbers, got 'a'."),
+        (["a"] * 60, "the weights column 'w' must hold numbers, got 'a' in row 1; fix the file."),
         (
             np.zeros(60),
             "--weight must be finite numbers of at least 0 with a positive sum, got values from 0.0 to 0.0",

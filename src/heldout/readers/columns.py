@@ -90,7 +90,7 @@ def check_numbers(column: Any, purpose: str) -> None:
         first = int(strange.to_numpy().argmax())
         raise InputError(
             f"{purpose} column {column.name!r} must hold numbers, got {shortened(column.iloc[first])} in row "
-            f"{first + 1}; fix the file, or leave the column out (--exclude)."
+            f"{first + 1}; fix the file."
         )
 
 
