@@ -96,7 +96,8 @@ def _plain(metric: Metric, **defaults: Any) -> tuple[str, Builder]:
             return None
         pairs = ((value, defaults[name]) for name, value in arguments.items())
         same = all(value is own or (isinstance(value, str) and value == own) for value, own in pairs)
-        return metric if same else None
+        # Each scorer has a metric of its own: two of one function may receive different weights.
+        return replace(metric) if same else None  # type: ignore[type-var]
 
     return metric.function_name or metric.name, build
 
