@@ -21,6 +21,7 @@ from heldout._text import counted
 from heldout.configurations import Configuration, Configurations
 from heldout.data.task import Task
 from heldout.errors import HeldoutWarning, InputError
+from heldout.estimates.base import final_estimate
 from heldout.estimates.methods import method_of
 from heldout.estimates.of_search import estimates_of_search
 from heldout.estimates.types import Estimate
@@ -38,6 +39,7 @@ from heldout.execution.winner import pooled_scores, winner_of
 from heldout.flags import Flag
 from heldout.folds.splits import Folds, Split
 from heldout.metrics.base import Metric
+from heldout.metrics.custom import OpaqueMetric
 from heldout.predictions import FoldScores, HeldOutPredictions
 from heldout.references import PACKAGE
 from heldout.selection.base import metrics_read
@@ -408,19 +410,12 @@ def _of_column(
         return search.with_flags_of_weights(estimates)
     sentence = Flag.UNDEFINED.filled(reason=f"{fit.reason}; `feedback='all'` estimates without it")
     warnings.warn(HeldoutWarning(sentence), stacklevel=4)
-    nothing = Estimate(
-        value=float("nan"),
-        interval=None,
-        uncorrected=float("nan"),
-        optimism=float("nan"),
-        standard_error=None,
-        selected=chosen.winner,
-        selected_name="",
-        metric="",
-        method=method_of(chosen.estimation.method).name,
-        n_rows_used=0,
-        flags={Flag.UNDEFINED: sentence},
-    )
+    nothing, method = float("nan"), method_of(chosen.estimation.method).name
     return {
-        name: replace(nothing, metric=name if metric is None else metric.name) for name, metric in metrics.items()
-    }
+        name: final_estimate(
+            metric or OpaqueMetric(name), method, nothing, uncorrected=nothing, interval=None, constant=None,
+            flags={Flag.UNDEFINED: sentence}, standard_error=None, selected=chosen.winner, selected_name="",
+            n_rows_used=0,
+        )
+        for name, metric in metrics.items()
+    }  # fmt: skip
