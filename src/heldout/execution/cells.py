@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import counted
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import StoreError
 from heldout.execution.fold_models import FittedModel
@@ -335,7 +336,8 @@ class CellTable(Sequence[CellResult]):
         return {name: float(column.values[at]) for name, column in columns.items() if column.given[at]}
 
     def __str__(self) -> str:
-        return f"the block of {len(self.configurations)} configurations on {len(self.places)} splits"
+        configurations = counted(len(self.configurations), "configuration")
+        return f"the block of {configurations} on {counted(len(self.places), 'split')}"
 
 
 def each_cell(results: Iterable[CellResult | CellTable]) -> Iterator[CellResult]:
