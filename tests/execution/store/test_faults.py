@@ -147,7 +147,7 @@ def test_a_page_of_rubbish(path, page):
     "damage",
     [
         "UPDATE block SET cells = replace(cells, '<f8', '|O')",
-        "UPDATE block SET cells = replace(cells, '[100, 1]', '[7]')",
+        "UPDATE block SET cells = replace(cells, '[100, 2]', '[7]')",
         "UPDATE block SET data = substr(data, 1, 20)",
         "UPDATE block SET cells = replace(cells, 'values', 'other')",
         "UPDATE block SET cells = '{'",
