@@ -167,7 +167,7 @@ def test_a_width_is_a_number_above_0(width):
 
 
 def test_protocols_refuse_a_search_that_stops():
-    with pytest.raises(InputError, match="a protocol repeats a search with all its folds"):
+    with pytest.raises(InputError, match="a protocol repeats it with all its folds"):
         ho.nested_cv(search(0.1), X, Y)
 
 
@@ -194,5 +194,5 @@ def test_on_the_command_line(tmp_path):
     assert f"after {found['stopped_after']} of 10 splits: the interval is " in shown.output
     refused = CliRunner().invoke(heldout, [*arguments, "--method", "nested", "--resume"])
     assert refused.exit_code == 2
-    assert "--stop-when-width 0.16 is for a search" in refused.output
+    assert "--stop-when-width 0.16 stops a search early, and a protocol repeats it" in refused.output
     assert CliRunner().invoke(heldout, [*arguments, "--method", "tt", "--resume"]).exit_code == 2
