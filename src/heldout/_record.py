@@ -181,7 +181,7 @@ def json_safe(value: Any, name: str = "") -> Any:
         return json_number(float(value))
     if isinstance(value, np.generic):
         return json_safe(value.item())
-    if is_dataclass(value):
+    if is_dataclass(value) and not hasattr(value, "get_params"):  # models are their text
         return json_safe(vars(value))
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 

@@ -7,7 +7,7 @@ comment says what replaces a name if it goes. The names that scikit-learn looks 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -43,20 +43,6 @@ check_n_features, check_feature_names = _check_n_features, _check_feature_names
 __all__ = ["BaseSearchCV", "HasMethods", "Interval", "Options", "StrOptions"]
 CONSTRAINTS_OF_SEARCH: Mapping[str, Any] = BaseSearchCV._parameter_constraints
 fit_context = _fit_context
-
-
-def arff_document(lines: Iterable[str]) -> Mapping[str, Any]:
-    """The ``attributes`` and the ``data`` of an ARFF file; ValueError for what is none.
-
-    If it goes: the package liac-arff, of which it is a copy.
-    """
-    from sklearn.externals import _arff
-
-    try:
-        document: Mapping[str, Any] = _arff.loads(lines)
-    except _arff.ArffException as error:
-        raise ValueError(str(error)) from None
-    return document
 
 
 def takes_splitter(estimator: Any) -> bool:

@@ -475,3 +475,19 @@ def test_what_cannot_be_opened_is_none() -> None:
             metric_from_scorer(check_scoring(GridSearchCV(LinearDiscriminantAnalysis(), {}, scoring=scoring)))
             is None
         )
+
+
+@pytest.mark.parametrize("scoring", [Accuracy, {"a": Accuracy, "b": "roc_auc"}, [Accuracy, "roc_auc"]])
+def test_a_class_of_metrics_is_no_metric(scoring: Any) -> None:
+    search = ho.HeldOutSearchCV(GaussianNB(), {}, scoring=scoring, refit=isinstance(scoring, type))
+    with pytest.raises(InputError, match=r"metric must be a name or a metric object, got .*Accuracy"):
+        search.fit(X, TWO)
+
+
+def test_a_metric_of_a_plain_class_has_the_name_of_the_class() -> None:
+    class Hits(Metric):
+        pass
+
+    assert Hits().name == "Hits"
+    with pytest.raises(NotImplementedError, match="Hits declares no 'range'"):
+        _ = Hits().range

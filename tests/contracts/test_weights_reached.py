@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.datasets import load_breast_cancer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, f1_score, make_scorer
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
@@ -229,3 +229,21 @@ def test_a_run_file_lacks_weights_that_the_choice_does_not_read(tmp_path: Path) 
     fitted(LogisticRegression(), scoring, params, refit="plain", store=tmp_path / "run.db")
     with pytest.raises(StoreError, match="the weights of the scorer 'weighted'"):
         ho.estimate(SQLiteStore(tmp_path / "run.db"))
+
+
+@pytest.mark.parametrize("name", ["roc_auc", "spearman"])
+def test_two_scorers_of_one_metric_of_ours_have_weights_of_their_own(name: str) -> None:
+    with sklearn.config_context(enable_metadata_routing=True):
+        scoring = {
+            "weighed": ho.metrics.scorer(name).set_score_request(sample_weight=True),
+            "plain": ho.metrics.scorer(name).set_score_request(sample_weight=False),
+        }
+        model, y = (LogisticRegression(), Y) if name == "roc_auc" else (Ridge(), X[:, 0] + X[:, 1] ** 2)
+        grid = GRID if name == "roc_auc" else {"alpha": [0.1, 1.0]}
+        search = ho.HeldOutSearchCV(
+            model.set_fit_request(sample_weight=False), grid, scoring=scoring, refit="weighed", aggregate="folds",
+            n_bootstraps=20, random_state=0,
+        ).fit(X, y, sample_weight=WEIGHTS)  # fmt: skip
+        for scorer, estimate in search.estimates_.items():
+            expected = search.cv_results_[f"mean_test_{scorer}"][search.best_index_]
+            assert estimate.uncorrected == pytest.approx(expected, abs=1e-12)

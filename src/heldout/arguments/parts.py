@@ -176,6 +176,11 @@ def truth_for(model: Any, y: Any, metric: Metric | None = None) -> Truth:
     return truth_of(y, TaskKind.REGRESSION if is_regressor(model) or asked == {TaskKind.REGRESSION} else None)
 
 
+def _is_metric_class(scoring: Any) -> bool:
+    """Whether a class of metrics stands where one of its objects should, which ``scorer`` refuses."""
+    return isinstance(scoring, type) and issubclass(scoring, Metric)
+
+
 def scoring_with_metrics(scoring: Any) -> Any:
     """What scikit-learn's searches take as ``scoring``: metrics of ours, or names that it lacks, as scorers.
 
@@ -187,11 +192,14 @@ def scoring_with_metrics(scoring: Any) -> Any:
     """
     if isinstance(scoring, str):
         return scoring if scoring in get_scorer_names() else scorer(scoring)
-    if isinstance(scoring, Metric):
+    if isinstance(scoring, Metric) or _is_metric_class(scoring):
         return scorer(scoring)
     if isinstance(scoring, Mapping):
         return {name: scoring_with_metrics(one) for name, one in scoring.items()}
-    if not isinstance(scoring, list | tuple | set) or not all(isinstance(one, str | Metric) for one in scoring):
+    if not isinstance(scoring, list | tuple | set):
+        return scoring
+    scoring = [scorer(one) if _is_metric_class(one) else one for one in scoring]
+    if not all(isinstance(one, str | Metric) for one in scoring):
         return scoring
     names = [one if isinstance(one, str) else one.name for one in scoring]
     if set(names) <= set(get_scorer_names()) and all(isinstance(one, str) for one in scoring):

@@ -122,7 +122,7 @@ def estimate_from_scores(
     held = _fold_scores(scores, greater_is_better, repeats)
     whole, halves = _parted(held, halvings)
     measured = OpaqueMetric(metric, held.greater_is_better, range=_checked_range(range, held.values))
-    if test_share is not None and not chosen.takes_test_share:
+    if test_share is not None and not (chosen.takes_test_share or chosen.needs_test_share):
         raise InputError(
             f"`test_share={test_share!r}` is for 'corrected_t', 'wmc' and 'wmcs', not for '{chosen.name}'; leave "
             "it out.",

@@ -45,7 +45,7 @@ from heldout.selection.base import metrics_read
 from heldout.selection.replay import FoldReplay
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Estimation:
     """How a search chooses, and how its winner is estimated: what a user decides."""
 

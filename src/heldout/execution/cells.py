@@ -239,7 +239,7 @@ class CellTable(Sequence[CellResult]):
             response: np.stack([cell.predictions[response] for cell in cells], axis=1)
             for response in first.predictions
         }
-        sizes = (len(next(iter(first.predictions.values()), ())),)
+        sizes = (len(next(iter(first.predictions.values()), ())),)  # 0 of cells that failed
         configurations = [cell.key.configuration for cell in cells]
         table = cls.empty(configurations, [first.key.place], predictions=predictions, sizes=sizes)
         for number, cell in enumerate(cells):
@@ -283,7 +283,7 @@ class CellTable(Sequence[CellResult]):
 
     def check(self, sizes: Sequence[int], truth: Truth, n_times: int) -> None:
         """Refuse predictions in a store that no cells can have written; ``sizes``: test rows of its splits."""
-        if list(self.sizes) != list(sizes):
+        if self.predictions and list(self.sizes) != list(sizes):
             raise damaged_record(str(self), f"predictions of {sum(self.sizes)} rows where {sum(sizes)} are due")
         check_predictions(
             str(self), self.predictions, truth, n_times, [sum(self.sizes)], (len(self.configurations),)

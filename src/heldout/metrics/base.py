@@ -10,7 +10,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from operator import attrgetter
 from types import MappingProxyType
@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Protocol, Self, TypeGuard, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import is_one_of
 from heldout._types import Floats, Weightings
 from heldout.data.task import TaskKind, Truth, labels_text, no_labels
 from heldout.errors import InputError
@@ -279,7 +280,7 @@ class Metric:
 
     @property
     def stem(self) -> str:
-        return ""
+        return type(self).__name__
 
     @property
     def name(self) -> str:
@@ -287,15 +288,15 @@ class Metric:
 
     @property
     def responses(self) -> tuple[Response, ...]:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} declares no 'responses'")
 
     @property
     def tasks(self) -> frozenset[TaskKind]:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} declares no 'tasks'")
 
     @property
     def range(self) -> tuple[float, float]:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} declares no 'range'")
 
     @property
     def needs(self) -> Needs:
@@ -359,9 +360,10 @@ def name_with(stem: str, metric: Any, *parameters: str) -> str:
     >>> name_with("mean_pinball_loss", PinballLoss(0.9)), name_with("pinball", PinballLoss(), "alpha")
     ('mean_pinball_loss(alpha=0.9)', 'pinball')
     """
-    own = {field.name: field.default for field in fields(metric) if field.name not in NO_PARAMETERS}
+    declared = fields(metric) if is_dataclass(metric) else ()
+    own = {field.name: field.default for field in declared if field.name not in NO_PARAMETERS}
     given = {name: getattr(metric, name) for name in parameters or own}
-    listed = ", ".join(f"{name}={value!r}" for name, value in given.items() if value != own[name])
+    listed = ", ".join(f"{name}={value!r}" for name, value in given.items() if not is_one_of(value, (own[name],)))
     return f"{stem}({listed})" if listed else stem
 
 

@@ -12,6 +12,7 @@ import inspect
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, get_args
 
@@ -369,7 +370,8 @@ def metric_from_scorer(scorer: Any, *, survival: bool = False) -> Metric | None:
     if parts is None:
         return None
     if isinstance(parts.function, MetricFunction):
-        return _with_sign(parts.function.metric, parts.sign)
+        # A copy: two scorers of one metric may receive different weights, which are found by the object.
+        return _with_sign(copy(parts.function.metric), parts.sign)
     if not parts.is_its_function:
         return None
     responses = tuple(r for method in parts.methods for r, name in ESTIMATOR_METHODS.items() if name == method)

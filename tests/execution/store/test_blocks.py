@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import warnings
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
+from sklearn.neighbors import KNeighborsClassifier
 
+import heldout as ho
 from heldout.errors import StoreError
 from heldout.execution.cells import CellKey, CellResult, CellState, CellTable, Saving, ScoreColumn, each_cell
-from heldout.execution.store.base import PlanNote, RunIdentity
+from heldout.execution.store.base import AddedConfiguration, PlanNote, RunIdentity
 from heldout.execution.store.file_status import file_status
 from heldout.execution.store.schema import checksum
 from heldout.execution.store.sqlite import SQLiteStore
@@ -260,3 +264,40 @@ def test_an_interrupt_after_the_commit_stores_nothing_twice(tmp_path: Path) -> N
     assert [cell.key for cell in cells] == [(0, 0, 0), (1, 0, 1), (2, 0, 1), (3, 0, 0), (3, 0, 1)]
     for cell in cells:
         check_same(cell, alike(cell.key.configuration, cell.key.fold))
+
+
+def test_a_cell_of_a_block_that_is_recorded_again_replaces_the_other(tmp_path: Path) -> None:
+    """Before one commit: the rest of the block is written, and the file opens."""
+    first, again = BLOCK[0], replace(BLOCK[0], message="again")
+    path = written(tmp_path / "run.db", BLOCK, again)
+    found = {cell.key: cell for cell in each_cell(read(path))}
+    assert found.keys() == set(BLOCK.keys) and found[first.key].message == "again"
+    check_same(found[BLOCK[1].key], BLOCK[1])
+
+
+def test_a_configuration_added_again_with_another_note_keeps_its_row(tmp_path: Path) -> None:
+    identity = replace(IDENTITY, is_adaptive=True)
+    for note in ("first", "second", "third"):
+        with SQLiteStore(tmp_path / "run.db").open(identity, [], resume=True) as run:
+            run.add([AddedConfiguration("x", "{}", "name", note)])
+    with SQLiteStore(tmp_path / "run.db").open(identity, [], resume=True) as run:
+        assert run.notes() == ["first"]
+
+
+def test_two_configurations_that_fail_on_a_split(tmp_path: Path) -> None:
+    """Their cells are one block without predictions: the search ends, and resumes, as without a store."""
+    X, y = load_iris(return_X_y=True)
+    grid = {"n_neighbors": [1, 3, -1, -2, 5]}
+    found = []
+    for store in (None, tmp_path / "run.db", tmp_path / "run.db"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the failures
+            search = ho.HeldOutSearchCV(
+                KNeighborsClassifier(), grid, cv=3, n_bootstraps=20, store=store, random_state=0
+            )
+            found.append(search.fit(X, y))
+    scores = [each.cv_results_["mean_test_score"] for each in found]
+    assert np.isnan(scores[0]).tolist() == [False, False, True, True, False]
+    for other in scores[1:]:
+        np.testing.assert_array_equal(other, scores[0])
+    assert found[2].estimate_.to_dict() == found[1].estimate_.to_dict()

@@ -133,7 +133,7 @@ FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
         "",
         None,
         lambda text: text[: text.rindex(",")],
-        "Bad @DATA instance format in line 85: .*is the file complete",
+        "fields where 5 were expected; .*is the file complete",
     ),
     ("openml/numbers/predictions.arff", "", None, line_twice(20), "row 23 is in two lines|in two lines"),
     ("openml/runs", "nearest_7/predictions.arff", None, without_line(20), "has 149 lines and nearest_1 has 150"),
@@ -390,3 +390,38 @@ def test_the_command_refuses_with_a_sentence_and_code_2(
     ):
         ended = command("estimate", *arguments)
         assert ended.code == 2 and said in ended.last, ended.err
+
+
+def test_a_row_that_two_folds_of_mljar_hold_is_refused(tmp_path: Path) -> None:
+    run = copied("mljar/two_classes", tmp_path)
+    one, other = (run / "folds" / f"fold_{number}_validation_indices.npy" for number in (0, 1))
+    np.save(one, np.concatenate([np.load(one), np.load(other)[:3]]))
+    with pytest.raises(ho.InputError, match="a second time; each row is held out once: are the files of one run"):
+        ho.read_predictions(run)
+
+
+def test_a_class_column_of_orange_keeps_its_values_whatever_its_name(tmp_path: Path) -> None:
+    """The reader names predictions itself; a column of that name was read as its own predictions."""
+    text = (EXPORTS / "orange" / "iris.tab").read_text(encoding="utf-8")
+    path = tmp_path / "iris.tab"
+    path.write_text(text.replace("iris\t", "prediction\t", 1), encoding="utf-8")
+    with pytest.raises(
+        ho.InputError, match=r"'prediction' of .* has the name that this reader gives to predictions"
+    ):
+        ho.read_predictions(path)
+
+
+def test_columns_of_the_file_can_be_left_out() -> None:
+    table = ho.read_predictions(EXPORTS / "orange" / "iris.tab", exclude=["naive bayes"])
+    assert "naive bayes" not in table.predictions.names
+    with pytest.raises(ho.InputError, match="no column 'nothing' to use as one to leave out"):
+        ho.read_predictions(EXPORTS / "orange" / "iris.tab", exclude=["nothing"])
+    with pytest.raises(ho.InputError, match="no column 'nothing' to use as one to leave out"):
+        ho.read_predictions(EXPORTS / "weka" / "ibk5.csv", exclude=["nothing"])
+    assert ho.read_predictions(EXPORTS / "weka" / "ibk5.csv", exclude=["error"]).predictions.n_configurations == 1
+
+
+def test_a_folder_without_files_of_the_tool_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ho.InputError, match="empty holds no file of"):
+        ho.read_predictions(tmp_path / "empty", format="h2o", target=np.arange(3))

@@ -150,9 +150,10 @@ class StoredRun:
 
     def results(self, local: Mapping[int, int]) -> Iterator[CellResult]:
         """The results of some configurations, under other positions."""
+        positions = self.positions
         for number, block in self.blocks.items():
             if not local.keys().isdisjoint(block.configurations):
-                for cell in read_block(self._connection, number).at(self.positions):
+                for cell in read_block(self._connection, number).at(positions):
                     if cell.key.configuration in local:
                         yield replace(cell, key=cell.key._replace(configuration=local[cell.key.configuration]))
 

@@ -145,8 +145,9 @@ class SQLiteRun:
             else:
                 number, self._next = self._next, self._next + 1
             self._positions[number] = position = len(self._members)
-            texts = text_for_file(added.name), text_for_file(added.note)
-            self._members.append(Member(number, added.id, position, added.json, *texts))
+            new = Member(number, added.id, position, added.json, note=text_for_file(added.note))
+            member = self._stored.get(added.id, new)  # whose row keeps its note
+            self._members.append(member._replace(position=position, name=text_for_file(added.name)))
             self._keys.append(number)
         self._statements += [member_statement(self._number, member) for member in self._members[first:]]
         n_cells = Counter[int]()
@@ -244,6 +245,10 @@ class SQLiteRun:
 
     def _insert(self) -> dict[CellKey, int]:
         """Write what is recorded; returns the number of the block of each cell."""
+        for table in {each for each in self._pending.values() if isinstance(each, CellTable)}:
+            left = [cell for cell in table if self._pending[cell.key] is table]
+            if len(left) < len(table):  # some of its cells were recorded again
+                self._pending.update({cell.key: cell for cell in left})
         # A cell that is recorded again replaces the former; the others of its block are written again.
         for number in {self._blocks[key] for key in self._pending if key in self._blocks}:
             for cell in read_block(self._connection, number).at(self._positions):

@@ -16,7 +16,7 @@ from heldout.readers.tables import Table
 
 _NOTHING_TUNED = ("parameter",)
 """The only column of settings of a model that has none."""
-_WEIGHTS = "The column 'weights' is not used, as in caret's own scores; to use it: `weight=weights`."
+_WEIGHTS = "The column 'weights' is not used, as in caret's own scores; to use it: `weight='weights'`."
 
 
 class Caret(Tool):

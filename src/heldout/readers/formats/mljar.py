@@ -175,8 +175,16 @@ def _folds(run: Path) -> tuple[Any, int]:
     n_repeats = len({found[2] for found in files.values()}) or 1
     if not files or n_repeats > 1:
         return None, n_repeats
-    folds = [pd.DataFrame({"row": _rows(path) + 1, "fold": int(found[1])}) for path, found in files.items()]
-    return pd.concat(folds), n_repeats
+    folds = pd.concat(
+        [pd.DataFrame({"row": _rows(path) + 1, "fold": int(found[1])}) for path, found in files.items()]
+    )
+    again = folds["row"].duplicated()
+    if again.any():
+        raise InputError(
+            f"the folds of {run} hold row {folds['row'][again].iloc[0] - 1}, counted from 0, a second time; each "
+            "row is held out once: are the files of one run?"
+        )
+    return folds, n_repeats
 
 
 def _rows(path: Path) -> Any:

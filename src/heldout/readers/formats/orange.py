@@ -58,8 +58,11 @@ class Orange(Tool):
         table.column(target, "the target")
         if uses.row is None:
             table = replace(table, remarks=(*table.remarks, _ORDER))
+        for name in uses.exclude:
+            table.column(name, "one to leave out")
+        table = replace(table, frame=table.frame.drop(columns=[name for name in uses.exclude if name != target]))
         tables = _of_learners(table, target, uses, head)
-        return tables, replace(uses, target=target, predictions=())
+        return tables, replace(uses, target=target, predictions=(), exclude=())
 
     def columns(self, names: list[str]) -> dict[str, str | None]:
         return {"fold": _FOLD}
@@ -142,6 +145,12 @@ def _of_learners(table: Table, target: str, uses: ColumnUses, head: _Header) -> 
         _check_tested_once(frame, [name for name in frame if name not in {*learners, *of_classes, _FOLD}], target)
     named = (target, _FOLD, uses.row, uses.group, uses.weight)
     kept = frame[[name for name in named if isinstance(name, str) and name in frame]]
+    taken = [name for name in kept if name in {_PREDICTED, *(f"P({text})" for text in classes)}]
+    if taken:
+        raise InputError(
+            f"column {taken[0]!r} of {table.name} has the name that this reader gives to predictions; rename it in "
+            "the file."
+        )
     tables = {}
     for name in learners:
         shares = {f"P({text})": frame[f"{name} ({text})"] for text in classes}

@@ -52,6 +52,8 @@ class Tool(PredictionFormat):
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
         tables, uses = self.tables(export, uses)
+        if not tables:
+            raise InputError(f"{export.name} holds no file of {self.title} ({' or '.join(self.endings)}).")
         first, given = next(iter(tables.values())), uses.target
         columns = self.columns(
             [name for name in first.frame.columns if name not in (*uses.exclude, str(uses.target))]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
@@ -64,8 +65,12 @@ class Weka(Tool):
         remarks = [_MATCHED.format(n=len(printed))] * (len(printed) > 1)
         remarks += [_NO_DISTRIBUTION] * bool(classes and not _shares(next(iter(printed.values()))))
         remarks += [_THREE_DECIMALS] * any(map(_is_rounded, printed.values()))
-        tables = {model: _read(model, frame, classes) for model, frame in printed.items()}
-        return {model: Table(export.name, frame, tuple(remarks)) for model, frame in tables.items()}, uses
+        for name in uses.exclude:
+            Table(export.name, next(iter(printed.values()))).column(name, "one to leave out")
+        attributes = [name for name in uses.exclude if name not in _KEYS]
+        tables = {model: _read(model, frame.drop(columns=attributes), classes) for model, frame in printed.items()}
+        tables = {model: Table(export.name, frame, tuple(remarks)) for model, frame in tables.items()}
+        return tables, replace(uses, exclude=())
 
     def columns(self, names: list[str]) -> dict[str, str | None]:
         return {"target": "actual", "row": "inst#", "fold": "fold" if "fold" in names else None}
@@ -150,6 +155,7 @@ def _classes(printed: Mapping[str, Any]) -> dict[int, str]:
 
 def _read(model: str, printed: Any, classes: Mapping[int, str]) -> Any:
     """Labels and numbers in place of texts, with the folds and a name for each row, such as 2.15."""
+    import pandas as pd
 
     def numbers(name: str) -> Any:
         return numbers_of(model, printed[name].str.removeprefix("*").replace("?", None).tolist())
@@ -172,7 +178,7 @@ def _read(model: str, printed: Any, classes: Mapping[int, str]) -> Any:
     for name in printed.columns.difference([*_KEYS, *_shares(printed)], sort=False):
         cells = printed[name]
         columns[name] = cells.astype(float) if cells.map(reads_as_number).all() else cells
-    frame = printed.iloc[:, :0].assign(**columns)
+    frame = pd.DataFrame(columns, index=printed.index)
     off = np.zeros(len(frame)) if classes else np.abs(frame["predicted"] - frame["actual"] - numbers("error"))
     wrong = off > _ROUNDED * (1 if classes else np.maximum(1, np.abs(frame["actual"])))
     if wrong.any():
