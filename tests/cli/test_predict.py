@@ -8,9 +8,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import heldout as ho
 
@@ -79,7 +86,7 @@ def test_unknown_categories_are_said(command: Command, frame: pd.DataFrame, mode
     frame.loc[3, "grade"] = "3"
     ended = command("predict", model, written(frame, tmp_path / "new.csv"), "--out", tmp_path / "found.csv")
     assert ended.code == 0
-    assert "'grade' holds values that the model was not fitted on ('3')" in ended.err
+    assert "'grade' holds values that the model does not know ('3')" in ended.err
 
 
 @pytest.mark.parametrize(
@@ -152,3 +159,135 @@ def test_a_model_pooled_over_imputations_knows_its_columns(
     ended = command("predict", folder, data, "--out", tmp_path / "gaps.csv")
     assert ended.code == 2 and "the model cannot predict these rows (ValueError: Input X contains NaN" in ended.last
     assert len(ended.last) < 400
+
+
+@pytest.fixture
+def simple(tmp_path: Path) -> Path:
+    """Of a regression on one column, ``a``."""
+    X = pd.DataFrame({"a": [0.0, 1.0, 2.0]})
+    ho.save_model(LinearRegression().fit(X, X["a"]), tmp_path / "simple.skops")
+    return tmp_path / "simple.skops"
+
+
+def test_other_columns_come_out_as_the_text_of_the_file(command: Command, simple: Path, tmp_path: Path) -> None:
+    """Also with the decimal sign and delimiter of the file."""
+    data, out = tmp_path / "new.csv", tmp_path / "found.CSV"
+    rows = "007;1,0;12345678901234567;NA;1,10;TRUE\n08;2,5;;NULL;2,50;FALSE\n"
+    data.write_text("patient;a;long;gap; price;yes\n" + rows)
+    ended = command("predict", simple, data, "--out", out)
+    assert ended.code == 0, ended
+    found = pd.read_csv(out, dtype=str, keep_default_na=False).drop(columns="prediction")
+    assert list(found.columns) == ["patient", "long", "gap", "price", "yes"]
+    assert found.to_numpy().tolist() == [
+        ["007", "12345678901234567", "NA", "1,10", "TRUE"],
+        ["08", "", "NULL", "2,50", "FALSE"],
+    ]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_other_columns_of_parquet_keep_their_types(
+    command: Command, simple: Path, tmp_path: Path, ending: str
+) -> None:
+    """A whole number of 17 digits is no float, also beside a gap."""
+    data, out = tmp_path / "new.parquet", tmp_path / f"found.{ending}"
+    rows = pa.table(
+        {
+            "long": pa.array([12345678901234567, None]),
+            "a": [1.0, 2.0],
+            "patient": ["007", "NA"],
+            "ward": pa.array(["b", "a"]).dictionary_encode(),
+        }
+    )
+    pq.write_table(rows, data)
+    assert command("predict", simple, data, "--out", out).code == 0
+    if ending == "csv":
+        lines = [line.rsplit(",", 1)[0] for line in out.read_text().splitlines()]
+        assert lines == ["long,patient,ward", "12345678901234567,007,b", ",NA,a"]
+    else:
+        assert pq.read_table(out).drop_columns("prediction").to_pylist() == rows.drop_columns("a").to_pylist()
+
+
+@pytest.mark.parametrize("codes", [["01", "02", "01"], ["1.50", "", "1.50"], ["TRUE", "FALSE", "TRUE"]])
+def test_codes_of_text_keep_their_zeros(command: Command, tmp_path: Path, codes: list[str]) -> None:
+    X = pd.DataFrame({"code": ["A1", "01", "02", "1.50", "TRUE", "FALSE"] * 3})
+    X.loc[6, "code"] = np.nan
+    y = X["code"].map({"A1": 1.0, "01": 2.0, "02": 3.0, "1.50": 4.0, "TRUE": 5.0, "FALSE": 6.0}).fillna(7.0)
+    fitted = make_pipeline(ho.spaces.default_preprocessing(X), LinearRegression()).fit(X, y)
+    ho.save_model(fitted, tmp_path / "model.skops")
+    data, out = written(pd.DataFrame({"row": "x", "code": codes}), tmp_path / "new.csv"), tmp_path / "found.csv"
+    ended = command("predict", tmp_path, data, "--out", out)
+    assert (ended.code, ended.err) == (0, ""), ended
+    expected = fitted.predict(pd.DataFrame({"code": codes}).replace("", np.nan))
+    np.testing.assert_allclose(pd.read_csv(out)["prediction"], expected)
+
+
+@pytest.mark.parametrize(
+    ("numeric", "coded"),
+    [
+        ([0], [False, True, False]),
+        (slice(0, 1), slice("code", "code")),
+        (np.array([True, False, False]), np.array([1])),
+        (["age"], ["code"]),
+    ],
+)
+def test_a_model_of_ones_own_gets_its_text(command: Command, tmp_path: Path, numeric: Any, coded: Any) -> None:
+    """Columns by position, mask, slice or name; pipelines inside; text that the model reads itself."""
+    X = pd.DataFrame({"age": [20.0, 30.0, np.nan, 50.0], "code": ["A1", "01", "02", "01"], "note": list("abab")})
+    X["note"] = X["note"].map({"a": "fever cough", "b": "no fever"})
+    prepared = ColumnTransformer(
+        [
+            ("numbers", make_pipeline(SimpleImputer(strategy="median"), StandardScaler()), numeric),
+            (
+                "codes",
+                make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore")),
+                coded,
+            ),
+            ("words", CountVectorizer(), "note"),
+        ]
+    )
+    fitted = make_pipeline(prepared, LinearRegression()).fit(X, [1.0, 2.0, 3.0, 4.0])
+    ho.save_model(fitted, tmp_path / "model.skops")
+    new = X[X["code"] != "A1"].reset_index(drop=True)
+    ended = command("predict", tmp_path, written(new, tmp_path / "new.csv"), "--out", tmp_path / "found.csv")
+    assert (ended.code, ended.err) == (0, ""), ended
+    np.testing.assert_allclose(pd.read_csv(tmp_path / "found.csv")["prediction"], fitted.predict(new))
+    strange = written(new.assign(age=["old", "1", "2"]), tmp_path / "new.csv")
+    ended = command("predict", tmp_path, strange, "--out", tmp_path / "none.csv")
+    assert ended.code == 2 and "holds 'old' in row 1, and the model was fitted on numbers" in ended.last
+
+
+def test_several_outputs_are_several_columns(command: Command, tmp_path: Path) -> None:
+    X = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0]})
+    data, out = written(X, tmp_path / "new.csv"), tmp_path / "found.csv"
+    y = np.column_stack([X["a"] > 1, X["a"] > 2]).astype(int)
+    for fitted in (LinearRegression().fit(X, y), KNeighborsClassifier(1).fit(X, y)):
+        ho.save_model(fitted, tmp_path / "model.skops")
+        ended = command("predict", tmp_path, data, "--out", out, "--overwrite")
+        assert ended.code == 0, ended
+        assert ("their probabilities are left out" in ended.err) == hasattr(fitted, "predict_proba")
+        found = pd.read_csv(out)
+        assert list(found.columns) == ["prediction 1", "prediction 2"]
+        np.testing.assert_allclose(found, fitted.predict(X), atol=1e-12)
+    ho.save_model(LinearRegression().fit(X, y[:, :1]), tmp_path / "model.skops")
+    assert command("predict", tmp_path, data, "--out", out, "--overwrite").code == 0
+    assert list(pd.read_csv(out).columns) == ["prediction"]
+
+
+def test_numbers_as_text_are_numbers(command: Command, frame: pd.DataFrame, model: Path, tmp_path: Path) -> None:
+    data, out = tmp_path / "new.parquet", tmp_path / "found.csv"
+    frame["weight"] = frame["weight"].map(str, na_action="ignore").astype(object)
+    frame.to_parquet(data)
+    ended = command("predict", model, data, "--out", out)
+    assert ended.code == 0, ended
+    X = frame[["age", "grade", "weight"]].astype({"weight": "float64"})
+    np.testing.assert_allclose(
+        pd.read_csv(out)["probability ill"], ho.load_model(model).predict_proba(X)[:, 0], rtol=1e-12
+    )
+
+
+def test_the_data_are_never_replaced(command: Command, simple: Path, tmp_path: Path) -> None:
+    data = written(pd.DataFrame({"a": [1.0]}), tmp_path / "new.csv")
+    before = data.read_bytes()
+    ended = command("predict", simple, data, "--out", data, "--overwrite")
+    assert ended.code == 2 and "is DATA, which would be lost; name another file with --out" in ended.last
+    assert data.read_bytes() == before

@@ -53,8 +53,8 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     """Predict the rows of DATA by MODEL: a .skops file, or the folder in which heldout tune or validate wrote one.
 
     DATA is a CSV or Parquet file with the columns that the model was fitted on; it needs no target. The file that
-    is written has the other columns of DATA, such as identifiers, then `prediction`, and the probability of each
-    class.
+    is written has the other columns of DATA, such as identifiers, as they are, then `prediction`, or one column per
+    output, and the probability of each class.
     """
     options = PredictOptions(**values)
     console = Console(options.as_json, options.quiet, options_by_argument(ctx.command))
@@ -70,10 +70,12 @@ def command(ctx: click.Context, /, **values: Any) -> None:
         rows = rows_for_model(model, read_table(options.data))
         for note in rows.notes:
             console.note(note)
-        found = table_of_predictions(model, rows)
+        found, notes = table_of_predictions(model, rows)
+        for note in notes:
+            console.note(note)
         folder = OutputFolder(out.parent)
         folder.check_writable()
-        folder.write(out.name, lambda path: _write(found, path, out.suffix))
+        folder.write(out.name, lambda path: _write(found, path, out.suffix.lower()))
         console.lines([f"{out}: {counted(len(found), 'row')}, with {', '.join(_new_columns(found, rows))}."])
     console.document({"file": str(out), "n_rows": len(found), "columns": _new_columns(found, rows)})
     console.check_all_was_printed(f"the predictions are in {out}")
@@ -95,8 +97,11 @@ def _file_to_write(options: PredictOptions) -> Path:
     from heldout.cli.files import path_named
 
     out = path_named(options.out, "--out")
-    if out.suffix not in KINDS:
+    if out.suffix.lower() not in KINDS:
         raise InputError(f"--out {out} must end in {' or '.join(KINDS)}.")
+    data = Path(options.data)
+    if out.exists() and data.exists() and out.samefile(data):
+        raise InputError(f"--out {out} is DATA, which would be lost; name another file with --out.")
     if out.exists() and not options.overwrite:
         raise InputError(f"{out} is there already; replace it with --overwrite, or name another file with --out.")
     return out

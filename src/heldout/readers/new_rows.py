@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 
 from heldout._text import counted
 from heldout.data.task import shortened
 from heldout.errors import InputError, reason_of
-from heldout.readers.columns import free_name, plain, quoted, reads_as_number
+from heldout.imputation.imputed_model import Completion
+from heldout.readers.columns import free_name, named_columns, plain, quoted, reads_as_number
+from heldout.readers.csv_table import _dialect_of
+from heldout.readers.r_file import R_SUFFIXES
 from heldout.readers.saved_model import parts_of
 from heldout.readers.tables import Table
 
@@ -25,7 +32,7 @@ class NewRows:
     X : DataFrame
         The columns that the model was fitted on, in their order.
     others : DataFrame
-        The other columns of the table, such as identifiers.
+        The other columns of the table, such as identifiers, as the file has them.
     notes : tuple of str
         What a reader of the predictions must know of the columns.
     """
@@ -38,7 +45,7 @@ class NewRows:
 def rows_for_model(model: Any, table: Table) -> NewRows:
     """The rows of a table for a fitted model.
 
-    Raises InputError when a column that the model was fitted on is missing, or holds values of another kind.
+    Raises InputError when a column that the model was fitted on is missing, or holds text where it takes numbers.
     """
     names = [*map(str, _names_of(model, table))]
     lacking = [name for name in names if name not in table.frame.columns]
@@ -48,35 +55,43 @@ def rows_for_model(model: Any, table: Table) -> NewRows:
             f"{quoted(lacking)}; its columns are {quoted(list(table.frame.columns), 12)}."
         )
     notes = list(table.remarks)
-    X = table.frame[names].copy()
-    prepared = _known_categories(model)
+    X, cells = table.frame[names].copy(), _cells(table)
+    categories, numbers = _uses(model)
     for name in names:
-        if name in prepared:
-            X[name], unknown = _categories(X[name], prepared[name])
+        if name in categories:
+            X[name], unknown = _categories(X[name], cells[name], categories[name])
             if unknown:
-                notes.append(
-                    f"{name!r} holds values that the model was not fitted on ({quoted(unknown)}): it treats them "
-                    "like rare ones."
-                )
-        elif prepared and X[name].dtype.kind not in "biuf":
+                notes.append(f"{name!r} holds values that the model does not know ({quoted(unknown)}).")
+        elif name in numbers and X[name].dtype.kind not in "biuf":
             X[name] = _numbers(X[name], table.name)
-    return NewRows(X, table.frame.drop(columns=names), tuple(notes))
+    return NewRows(X, cells.drop(columns=names), tuple(notes))
 
 
-def table_of_predictions(model: Any, rows: NewRows) -> Any:
-    """The other columns of the table, and beside them what the model predicts for each row.
+def table_of_predictions(model: Any, rows: NewRows) -> tuple[Any, tuple[str, ...]]:
+    """The other columns of the table, and beside them what the model predicts for each row; and notes on it.
 
-    ``prediction``; of a classifier also ``probability LABEL`` of each class, if it has probabilities. Of a survival
-    model the prediction is a risk: the higher, the earlier the event. A name that the table has already gets a
-    number behind it.
+    ``prediction``, or one column per output; of a classifier of one output also ``probability LABEL`` of each
+    class, if it has probabilities. Of a survival model the prediction is a risk: the higher, the earlier the event.
+    A name that the table has already gets a number behind it.
 
     Raises InputError when the model cannot predict these rows.
     """
+    notes: tuple[str, ...] = ()
     try:
-        columns = {"prediction": model.predict(rows.X)}
+        predicted = model.predict(rows.X)
+        outputs = getattr(predicted, "columns", None)
+        values = predicted.toarray() if hasattr(predicted, "toarray") else np.asarray(predicted)
+        several = values.ndim == 2 and values.shape[1] > 1
+        if several:
+            outputs = range(1, values.shape[1] + 1) if outputs is None else outputs
+            columns = {f"prediction {name}": values[:, k] for k, name in enumerate(outputs)}
+        else:
+            columns = {"prediction": values.reshape(len(values))}
         if hasattr(model, "predict_proba"):
-            probabilities = np.asarray(model.predict_proba(rows.X))
-            columns |= {f"probability {label}": probabilities[:, k] for k, label in enumerate(model.classes_)}
+            if several:
+                notes = ("The model has several outputs: their probabilities are left out.",)
+            else:
+                columns |= _probabilities(model, rows.X)
     except Exception as error:
         reason = plain(reason_of(error), 160)
         raise InputError(
@@ -84,8 +99,47 @@ def table_of_predictions(model: Any, rows: NewRows) -> Any:
             "in the one that it was fitted on."
         ) from error
     found = rows.others.copy()
-    for name, values in columns.items():
-        found[free_name(name, found.columns)] = values
+    for name, column in columns.items():
+        found[free_name(name, found.columns)] = column
+    return found, notes
+
+
+def _probabilities(model: Any, X: Any) -> dict[str, Any]:
+    probabilities, labels = model.predict_proba(X), model.classes_
+    if isinstance(probabilities, list):  # a model of several outputs that has one
+        probabilities, labels = probabilities[0], labels[0]
+    values = np.asarray(probabilities)
+    return {f"probability {label}": values[:, k] for k, label in enumerate(labels)}
+
+
+def _cells(table: Table) -> Any:
+    """The table with cells as its file has them: of a text file the text, of Parquet its own types."""
+    import pandas as pd
+
+    path, found = Path(table.name), table.frame.copy()
+    if table.name.startswith("example:") or path.suffix.lower() in (".arff", *R_SUFFIXES):
+        return found
+    with path.open("rb") as stream:
+        is_parquet = stream.read(4) == b"PAR1"
+    if is_parquet:
+        import pyarrow.parquet as pq
+
+        cells = pq.read_table(path).to_pandas(types_mapper=pd.ArrowDtype, ignore_metadata=True)
+    else:
+        dialect, _ = _dialect_of(path)
+        cells = pd.read_csv(
+            path,
+            sep=dialect.delimiter,
+            encoding=dialect.encoding,
+            compression="gzip" if dialect.zipped else None,
+            index_col=False,
+            skipinitialspace=True,
+            dtype=str,
+            na_filter=False,
+        )
+        cells.columns = named_columns([name.strip() for name in cells.columns])
+    for name in found.columns.intersection(cells.columns):
+        found[name] = cells[name]
     return found
 
 
@@ -105,39 +159,61 @@ def _names_of(model: Any, table: Table) -> Any:
     return table.frame.columns
 
 
-def _known_categories(model: Any) -> Mapping[str, Any]:
-    """The categories of each column of categories, as a model found them in its training rows."""
+def _uses(model: Any) -> tuple[dict[str, Any], set[str]]:
+    """The categories that a model found in training, by column, and the columns in which it takes only numbers."""
+    parts, names_of, later = [*parts_of(model)], {}, set()
+    for part in parts:
+        if isinstance(part, Pipeline):
+            keeps = True
+            for _, step in part.steps:
+                if keeps:
+                    names_of[id(step)] = getattr(part, "feature_names_in_", None)
+                else:  # its columns can have the names of the table, and other values
+                    later |= {id(inner) for inner in parts_of(step)}
+                keeps = keeps and isinstance(step, Completion | SimpleImputer | str)
     found: dict[str, Any] = {}
-    for part in parts_of(model):
+    numbers: set[str] = set()
+    for part in parts:
+        names = getattr(part, "feature_names_in_", names_of.get(id(part)))
+        if names is None or id(part) in later:
+            continue
         categories = getattr(part, "categories_", None)
         if isinstance(categories, Mapping):
-            found |= categories
-        for _, transformer, columns in getattr(part, "transformers_", ()):
-            of_columns = getattr(transformer, "categories_", None)
-            if of_columns is not None and not isinstance(columns, str | slice):
-                found |= dict(zip(columns, of_columns, strict=True))
-    return {str(name): values for name, values in found.items()}
+            found |= {str(name): values for name, values in categories.items()}
+            numbers |= {*map(str, names)} - {*found}
+        elif isinstance(categories, Sequence) and len(categories) == len(names):
+            found |= zip(map(str, names), categories, strict=True)
+        if isinstance(part, StandardScaler) or (
+            isinstance(part, SimpleImputer) and part.strategy in ("mean", "median")
+        ):
+            numbers |= {*map(str, names)}
+    return found, numbers
 
 
-def _categories(column: Any, known: Any) -> tuple[Any, list[str]]:
+def _categories(column: Any, cells: Any, known: Any) -> tuple[Any, list[str]]:
     """A column of categories as in training, and the values in it that were not among them."""
     known = {value for value in known if value is not None and value == value}  # without NaN
-    if known and all(isinstance(value, str) for value in known) and column.dtype.kind in "iuf":
-        column = column.map(_text, na_action="ignore").astype(object)
-    present = column[column.notna()]
-    return column, sorted({str(value) for value in present.unique() if value not in known})
+    present = column.notna()
+    if known and all(isinstance(value, str) for value in known):
+        pairs = zip(cells[present], column[present], strict=True)
+        texts = [_text(cell, value, known) for cell, value in pairs]
+        column = column.astype(object)
+        column[present] = texts
+    return column, sorted({str(value) for value in column[present].unique() if value not in known})
 
 
-def _text(number: float) -> str:
-    """A number as a table of texts has it: codes are whole numbers, also where a gap makes them floats."""
-    return str(int(number)) if float(number).is_integer() else str(number)
+def _text(cell: Any, value: Any, known: set[str]) -> str:
+    """The text of a cell; whole numbers are codes, also where a gap made them floats as the file was written."""
+    if isinstance(value, bool | np.bool_) and cell not in known:
+        return str(value)
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
 def _numbers(column: Any, table: str) -> Any:
-    """A column of numbers as in training, which may be empty."""
-    if column.isna().all():
+    """A column of numbers as in training, which may be empty, or hold them as text."""
+    strange = column.notna() & ~column.map(reads_as_number).astype(bool)
+    if not strange.any():
         return column.astype("float64")
-    strange = column.notna() & ~column.map(reads_as_number)
     row = int(strange.to_numpy().argmax())
     raise InputError(
         f"column {column.name!r} of {table} holds {shortened(column.iloc[row])} in row {row + 1}, and the model "
