@@ -196,13 +196,14 @@ def test_other_columns_of_parquet_keep_their_types(
             "a": [1.0, 2.0],
             "patient": ["007", "NA"],
             "ward": pa.array(["b", "a"]).dictionary_encode(),
+            "dose": pa.array([0.1, None], pa.float32()),
         }
     )
     pq.write_table(rows, data)
     assert command("predict", simple, data, "--out", out).code == 0
     if ending == "csv":
         lines = [line.rsplit(",", 1)[0] for line in out.read_text().splitlines()]
-        assert lines == ["long,patient,ward", "12345678901234567,007,b", ",NA,a"]
+        assert lines == ["long,patient,ward,dose", "12345678901234567,007,b,0.1", ",NA,a,"]
     else:
         assert pq.read_table(out).drop_columns("prediction").to_pylist() == rows.drop_columns("a").to_pylist()
 

@@ -122,9 +122,14 @@ def _cells(table: Table) -> Any:
     with path.open("rb") as stream:
         is_parquet = stream.read(4) == b"PAR1"
     if is_parquet:
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        cells = pq.read_table(path).to_pandas(types_mapper=pd.ArrowDtype, ignore_metadata=True)
+        # A float of 32 bits in Arrow's own type has the digits of one of 64 in a CSV file.
+        cells = pq.read_table(path).to_pandas(
+            types_mapper=lambda kind: None if pa.types.is_floating(kind) else pd.ArrowDtype(kind),
+            ignore_metadata=True,
+        )
     else:
         dialect, _ = _dialect_of(path)
         cells = pd.read_csv(
