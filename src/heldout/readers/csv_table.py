@@ -65,7 +65,7 @@ def read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
     is refused.
     """
     try:
-        dialect, remarks = _dialect_of(path)
+        dialect, remarks = dialect_of(path)
         names = _names_and_lengths(dialect)
         check_names(path, names)
         frame = _frame(dialect)
@@ -86,7 +86,7 @@ def read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
     return frame, tuple(remarks)
 
 
-def _dialect_of(path: Path) -> tuple[Dialect, list[str]]:
+def dialect_of(path: Path) -> tuple[Dialect, list[str]]:
     sample, encoding, remarks = _sample_of(path)
     with long_fields():
         delimiter = _delimiter_of(sample)

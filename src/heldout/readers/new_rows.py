@@ -17,7 +17,7 @@ from heldout.data.task import shortened
 from heldout.errors import InputError, reason_of
 from heldout.imputation.imputed_model import Completion
 from heldout.readers.columns import free_name, named_columns, plain, quoted, reads_as_number
-from heldout.readers.csv_table import _dialect_of
+from heldout.readers.csv_table import dialect_of
 from heldout.readers.r_file import R_SUFFIXES
 from heldout.readers.saved_model import parts_of
 from heldout.readers.tables import Table
@@ -131,7 +131,7 @@ def _cells(table: Table) -> Any:
             ignore_metadata=True,
         )
     else:
-        dialect, _ = _dialect_of(path)
+        dialect, _ = dialect_of(path)
         cells = pd.read_csv(
             path,
             sep=dialect.delimiter,

@@ -175,7 +175,8 @@ def _plain_types(frame: Any) -> Any:
     """The columns in types that scikit-learn accepts: numbers, bool, text, without pandas' nullable types."""
     types = {name: dtype for name, dtype in frame.dtypes.items() if dtype == np.float16 or not _is_of_numpy(dtype)}
     plain = {name: _plain_type(frame[name]) for name in types}
-    return frame.assign(**plain).set_axis(_pandas().RangeIndex(len(frame)))
+    columns = {name: plain.get(name, frame[name]) for name in frame}  # `assign` takes no column called self
+    return _pandas().DataFrame(columns, index=frame.index).set_axis(_pandas().RangeIndex(len(frame)))
 
 
 def _is_of_numpy(dtype: Any) -> bool:

@@ -133,7 +133,7 @@ def _typed_table(export: Export, head: _Header) -> Table:
     frame = frame.astype(object).where(~frame.isin(_MISSING), None)
     numbers = [name for name, kind in zip(head.names, head.types, strict=True) if kind in _NUMBERS]
     columns = {name: numbers_of(f"column {name!r} of {export.name}", frame[name].tolist()) for name in numbers}
-    return Table(export.name, frame.assign(**columns))
+    return Table(export.name, pd.DataFrame({name: columns.get(name, frame[name]) for name in frame}))
 
 
 def _of_learners(table: Table, target: str, uses: ColumnUses, head: _Header) -> dict[str, Table]:
