@@ -87,7 +87,7 @@ def evaluation_by_hand(
         )
     )  # fmt: skip
     return Evaluation(
-        task, folds, made, CellTable.empty(0, ()), predictions, fold_scores, named, pooled, metrics[0], winner,
+        task, folds, made, CellTable.empty((), ()), predictions, fold_scores, named, pooled, metrics[0], winner,
         estimates, estimation=estimation, failures=failed,
         n_fits=configurations * folds.n_splits, provenance={"entropy": 11},
     )  # fmt: skip

@@ -83,7 +83,7 @@ def test_shared_fits_are_counted_by_what_they_shared(make_evaluation: Make) -> N
         "RandomForestClassifier": Saving(3.0),
         "SVC": Saving(-0.1),
     }
-    cells = CellTable.empty(6, [(0, fold) for fold in range(4)])
+    cells = CellTable.empty(range(6), [(0, fold) for fold in range(4)])
     for j in range(6):
         for fold in range(4):
             cells.put(fold, CellResult(CellKey(j, 0, fold), CellState.DONE, shared=shared if j < 3 else {}))
