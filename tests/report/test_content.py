@@ -86,7 +86,7 @@ def test_shared_fits_are_counted_by_what_they_shared(make_evaluation: Make) -> N
     cells = CellTable.empty(range(6), [(0, fold) for fold in range(4)])
     for j in range(6):
         for fold in range(4):
-            cells.put(fold, CellResult(CellKey(j, 0, fold), CellState.DONE, shared=shared if j < 3 else {}))
+            cells.put((j, fold), CellResult(CellKey(j, 0, fold), CellState.DONE, shared=shared if j < 3 else {}))
     evaluation = replace(make_evaluation(), cells=cells)
     content = facts(evaluation)
     assert labels(content)["Shared fits"] == "12 of 24 fits, at least 41 s and 12.0 MB saved"

@@ -17,7 +17,7 @@ from sklearn.utils import estimator_checks
 from heldout.data.task import truth_of
 from heldout.errors import InputError
 from heldout.kernels.reference_cox import CoxFits
-from heldout.metrics.calibration import cox_slope
+from heldout.metrics.calibration import CalibrationSlope
 from heldout.metrics.survival_model import risks, scores_concordance, survival
 from heldout.spaces.cox import CoxRegression
 
@@ -138,7 +138,8 @@ def test_one_column_is_the_kernel(ties: Any) -> None:
 def test_its_own_risks_have_slope_one() -> None:
     model = CoxRegression().fit(X[COPIES], Y[COPIES])
     counts = np.bincount(COPIES, minlength=20).astype(np.uint8)[None]
-    slope = cox_slope(truth_of(Y), model.predict(X)[:, None]).all(counts)
+    truth = truth_of(Y)
+    slope = CalibrationSlope().for_truth(truth).statistic(truth, model.predict(X)[:, None]).all(counts)
     assert slope[0, 0] == pytest.approx(1.0, abs=1e-10)
 
 
