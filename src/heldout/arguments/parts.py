@@ -46,7 +46,7 @@ from heldout.execution.store import store_of
 from heldout.folds.plans import FoldPlan, KFolds, seeded
 from heldout.folds.splits import Folds, make_folds
 from heldout.metrics.base import Metric
-from heldout.metrics.named import scorer
+from heldout.metrics.named import metric_named, scorer
 from heldout.metrics.survival_model import gives_survival, last_step, scores_concordance
 
 
@@ -176,9 +176,9 @@ def truth_for(model: Any, y: Any, metric: Metric | None = None) -> Truth:
     return truth_of(y, TaskKind.REGRESSION if is_regressor(model) or asked == {TaskKind.REGRESSION} else None)
 
 
-def _is_metric_class(scoring: Any) -> bool:
-    """Whether a class of metrics stands where one of its objects should, which ``scorer`` refuses."""
-    return isinstance(scoring, type) and issubclass(scoring, Metric)
+def _is_metric(scoring: Any) -> bool:
+    """Whether it is a metric of ours, or the class of one, which ``metric_named`` refuses."""
+    return isinstance(scoring, Metric) or (isinstance(scoring, type) and issubclass(scoring, Metric))
 
 
 def scoring_with_metrics(scoring: Any) -> Any:
@@ -192,16 +192,15 @@ def scoring_with_metrics(scoring: Any) -> Any:
     """
     if isinstance(scoring, str):
         return scoring if scoring in get_scorer_names() else scorer(scoring)
-    if isinstance(scoring, Metric) or _is_metric_class(scoring):
+    if _is_metric(scoring):
         return scorer(scoring)
     if isinstance(scoring, Mapping):
         return {name: scoring_with_metrics(one) for name, one in scoring.items()}
     if not isinstance(scoring, list | tuple | set):
         return scoring
-    scoring = [scorer(one) if _is_metric_class(one) else one for one in scoring]
-    if not all(isinstance(one, str | Metric) for one in scoring):
+    if not all(isinstance(one, str) or _is_metric(one) for one in scoring):
         return scoring
-    names = [one if isinstance(one, str) else one.name for one in scoring]
+    names = [one if isinstance(one, str) else metric_named(one).name for one in scoring]
     if set(names) <= set(get_scorer_names()) and all(isinstance(one, str) for one in scoring):
         return scoring
     if len(set(names)) < len(names):

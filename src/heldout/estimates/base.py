@@ -103,9 +103,9 @@ class Method:
     replays_dropping : bool
         Whether it repeats a search's dropping in every bootstrap, where the user asks for that.
     needs_test_share : bool
-        Whether it reads the splits of repeated subsampling.
+        Whether it reads the splits of repeated subsampling, and which share of rows they test.
     takes_test_share : bool
-        Whether it reads which share of rows splits of repeated subsampling test, if they are such splits.
+        Whether it reads that share where the splits are such, and needs none.
     needs_halves : bool
         Whether it reads the winner's scores in halves of the rows.
     needs_one_split : bool

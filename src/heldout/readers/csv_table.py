@@ -65,7 +65,7 @@ def read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
     is refused.
     """
     try:
-        dialect, remarks = dialect_of(path)
+        dialect, remarks = _dialect_of(path)
         names = _names_and_lengths(dialect)
         check_names(path, names)
         frame = _frame(dialect)
@@ -86,7 +86,15 @@ def read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
     return frame, tuple(remarks)
 
 
-def dialect_of(path: Path) -> tuple[Dialect, list[str]]:
+def read_cells(path: Path) -> Any:
+    """The table of a file that ``read_csv`` reads, with the text of every cell as the file has it."""
+    dialect, _ = _dialect_of(path)
+    frame = _frame(dialect, dtype=str, na_filter=False)
+    frame.columns = named_columns([name.strip() for name in frame.columns])
+    return frame
+
+
+def _dialect_of(path: Path) -> tuple[Dialect, list[str]]:
     sample, encoding, remarks = _sample_of(path)
     with long_fields():
         delimiter = _delimiter_of(sample)
@@ -138,7 +146,7 @@ def _without_nul(path: Path, lines: IO[str]) -> Iterator[str]:
         yield line
 
 
-def _frame(dialect: Dialect) -> Any:
+def _frame(dialect: Dialect, **more: Any) -> Any:
     import pandas as pd
 
     # Before 3.1 pandas' own parser of numbers could be off by the last bit, which would change a run's identity.
@@ -159,6 +167,7 @@ def _frame(dialect: Dialect) -> Any:
                 skipinitialspace=True,
                 low_memory=False,
                 **exact,
+                **more,
             )
     except UnicodeDecodeError:
         raise

@@ -16,11 +16,10 @@ from heldout._text import counted
 from heldout.data.task import shortened
 from heldout.errors import InputError, reason_of
 from heldout.imputation.imputed_model import Completion
-from heldout.readers.columns import free_name, named_columns, plain, quoted, reads_as_number
-from heldout.readers.csv_table import dialect_of
-from heldout.readers.r_file import R_SUFFIXES
+from heldout.readers.columns import free_name, plain, quoted, reads_as_number
+from heldout.readers.csv_table import read_cells
 from heldout.readers.saved_model import parts_of
-from heldout.readers.tables import Table
+from heldout.readers.tables import Table, kind_of_file
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,38 +113,28 @@ def _probabilities(model: Any, X: Any) -> dict[str, Any]:
 
 def _cells(table: Table) -> Any:
     """The table with cells as its file has them: of a text file the text, of Parquet its own types."""
-    import pandas as pd
-
     path, found = Path(table.name), table.frame.copy()
-    if table.name.startswith("example:") or path.suffix.lower() in (".arff", *R_SUFFIXES):
-        return found
-    with path.open("rb") as stream:
-        is_parquet = stream.read(4) == b"PAR1"
-    if is_parquet:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        # A float of 32 bits in Arrow's own type has the digits of one of 64 in a CSV file.
-        cells = pq.read_table(path).to_pandas(
-            types_mapper=lambda kind: None if pa.types.is_floating(kind) else pd.ArrowDtype(kind),
-            ignore_metadata=True,
-        )
+    kind = "example" if table.name.startswith("example:") else kind_of_file(path)
+    if kind == "parquet":
+        cells = _parquet_cells(path)
+    elif kind == "text":
+        cells = read_cells(path)
     else:
-        dialect, _ = dialect_of(path)
-        cells = pd.read_csv(
-            path,
-            sep=dialect.delimiter,
-            encoding=dialect.encoding,
-            compression="gzip" if dialect.zipped else None,
-            index_col=False,
-            skipinitialspace=True,
-            dtype=str,
-            na_filter=False,
-        )
-        cells.columns = named_columns([name.strip() for name in cells.columns])
+        return found
     for name in found.columns.intersection(cells.columns):
         found[name] = cells[name]
     return found
+
+
+def _parquet_cells(path: Path) -> Any:
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    # A float of 32 bits in Arrow's own type has the digits of one of 64 in a CSV file.
+    return pq.read_table(path).to_pandas(
+        types_mapper=lambda kind: None if pa.types.is_floating(kind) else pd.ArrowDtype(kind), ignore_metadata=True
+    )
 
 
 def _names_of(model: Any, table: Table) -> Any:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -80,21 +80,31 @@ def read_table(source: str | Path) -> Table:
         return _example(text.removeprefix("example:"))
     path = Path(source)
     check_file(path)
-    with path.open("rb") as stream:
-        is_parquet = stream.read(4) == b"PAR1" or path.suffix.lower() in (".parquet", ".pq")
+    kind = kind_of_file(path)
     _pandas()
     remarks: tuple[str, ...] = ()
     roles = None
     with enough_memory(f"the table in {path}", FEWER):
-        if is_parquet:
+        if kind == "parquet":
             frame, roles = read_parquet(path)
-        elif path.suffix.lower() in R_SUFFIXES:
+        elif kind == "r":
             frame, remarks = read_r(path)
-        elif path.suffix.lower() == ".arff":
+        elif kind == "arff":
             frame = read_arff(path)
         else:
             frame, remarks = read_csv(path)
         return _with_rows(Table(text, _plain_types(frame), remarks, roles))
+
+
+def kind_of_file(path: Path) -> Literal["parquet", "r", "arff", "text"]:
+    """By which reader a file is read."""
+    suffix = path.suffix.lower()
+    with path.open("rb") as stream:
+        if stream.read(4) == b"PAR1" or suffix in (".parquet", ".pq"):
+            return "parquet"
+    if suffix in R_SUFFIXES:
+        return "r"
+    return "arff" if suffix == ".arff" else "text"
 
 
 def table_of_frame(frame: Any, name: str = "the table") -> Table:

@@ -45,7 +45,11 @@ QUANTITY = (
 class OfSubsampling(Method):
     """What both corrections need: the errors of repeated subsampling, and a winner of the least mean error."""
 
-    needs_test_share = takes_test_share = True
+    reads = FOLD_SCORES
+    has_interval = False
+    scored = "folds"
+    sources = ("bernau2013", "nadeau2003", "higham1988")
+    needs_test_share = True
 
     def unfit(self, evidence: Evidence) -> str | None:
         if evidence.fold_scores is None or evidence.test_share is None:
@@ -99,10 +103,6 @@ class WMC(OfSubsampling):
 
     n_draws: int = 50_000
     name = "wmc"
-    reads = FOLD_SCORES
-    has_interval = False
-    scored = "folds"
-    sources = ("bernau2013", "nadeau2003", "higham1988")
     words = MethodWords(
         "Weighted mean correction",
         "the weighted mean correction of Bernau and others",
@@ -155,10 +155,6 @@ class WMCS(OfSubsampling):
     average: Literal["shrunken", "raw"] = "shrunken"
     n_draws: int = 50_000
     name = "wmcs"
-    reads = FOLD_SCORES
-    has_interval = False
-    scored = "folds"
-    sources = ("bernau2013", "nadeau2003", "higham1988")
     words = MethodWords(
         "Weighted mean correction, shrunken",
         "the shrunken weighted mean correction of Bernau and others",

@@ -108,7 +108,7 @@ class StoredRun:
     def names(self) -> list[str]:
         return [member.name or f"configuration {member.position}" for member in self.members]
 
-    @property
+    @cached_property
     def positions(self) -> dict[int, int]:
         """Of its configurations, by their keys."""
         return {member.number: position for position, member in enumerate(self.members)}
@@ -123,17 +123,17 @@ class StoredRun:
     @cached_property
     def barriers(self) -> dict[tuple[Place, ...], list[Barrier]]:
         """The barriers of each race, by its splits in their order."""
-        positions, races = self.positions, dict[tuple[Place, ...], list[Barrier]]()
+        races = dict[tuple[Place, ...], list[Barrier]]()
         for row in rows_of(self._connection, "barrier", "run = ? ORDER BY race, after", self.number):
             places, after = from_json(tuple[Place, ...], row["splits"]), row["after"]
             dropped = [
                 # Barriers count splits from 1: the first is after the first split.
-                Dropped(positions[key], after, float(statistic), reason, places[after - 1])
+                Dropped(self.positions[key], after, float(statistic), reason, places[after - 1])
                 for key, statistic, reason in from_json(tuple[tuple[int, str, str], ...], row["dropped"])
             ]
             dropped.sort(key=lambda drop: drop.configuration)
             barrier = Barrier(
-                after, row["n_rows"], row["n_before"], positions[row["leader"]], tuple(dropped),
+                after, row["n_rows"], row["n_before"], self.positions[row["leader"]], tuple(dropped),
                 float("nan") if row["risk"] is None else row["risk"], stopped=bool(row["stopped"]),
             )  # fmt: skip
             races.setdefault(places, []).append(barrier)
@@ -142,18 +142,16 @@ class StoredRun:
     @cached_property
     def blocks(self) -> dict[int, CellTable]:
         """Its results without predictions, in the order in which they were written, by their keys."""
-        positions = self.positions
         return {
-            number: read_block(self._connection, number, with_predictions=False).at(positions)
+            number: read_block(self._connection, number, with_predictions=False).at(self.positions)
             for number in block_numbers(self._connection, self.number)
         }
 
     def results(self, local: Mapping[int, int]) -> Iterator[CellResult]:
         """The results of some configurations, under other positions."""
-        positions = self.positions
         for number, block in self.blocks.items():
             if not local.keys().isdisjoint(block.configurations):
-                for cell in read_block(self._connection, number).at(positions):
+                for cell in read_block(self._connection, number).at(self.positions):
                     if cell.key.configuration in local:
                         yield replace(cell, key=cell.key._replace(configuration=local[cell.key.configuration]))
 

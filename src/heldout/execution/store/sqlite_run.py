@@ -106,8 +106,12 @@ class SQLiteRun:
 
     def record(self, result: CellResult | CellTable) -> None:
         """Keep a result, or a block, until the next ``commit``, which makes one block of cells that are alike."""
+        of_result = dict.fromkeys(result.keys if isinstance(result, CellTable) else [result.key], result)
+        for earlier in {self._pending[key] for key in of_result if key in self._pending}:
+            if isinstance(earlier, CellTable):  # some of its cells are replaced, and the rest is written alone
+                self._pending.update({cell.key: cell for cell in earlier})
         if isinstance(result, CellTable):
-            self._pending.update(dict.fromkeys(result.keys, result))
+            self._pending.update(of_result)
             return
         # Copied, because the caller may reuse its arrays. One assignment, so an interrupt leaves no partial cell.
         arrays = {
@@ -245,10 +249,6 @@ class SQLiteRun:
 
     def _insert(self) -> dict[CellKey, int]:
         """Write what is recorded; returns the number of the block of each cell."""
-        for table in {each for each in self._pending.values() if isinstance(each, CellTable)}:
-            left = [cell for cell in table if self._pending[cell.key] is table]
-            if len(left) < len(table):  # some of its cells were recorded again
-                self._pending.update({cell.key: cell for cell in left})
         # A cell that is recorded again replaces the former; the others of its block are written again.
         for number in {self._blocks[key] for key in self._pending if key in self._blocks}:
             for cell in read_block(self._connection, number).at(self._positions):
