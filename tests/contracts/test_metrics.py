@@ -23,9 +23,10 @@ from sklearn.utils.fixes import parse_version
 
 from heldout.data.task import TaskKind, Truth, truth_of
 from heldout.metrics.base import ByKind, Fused, Metric, Needs, Response, Statistic, at_times_of
-from heldout.metrics.named import DECLARED
+from heldout.metrics.named import DECLARED as ALL_DECLARED
 from heldout.metrics.survival import BrierAt, IntegratedBrier, RocAucAt
 
+DECLARED = [metric for metric in ALL_DECLARED if metric.reads_truth]  # mean_score: tests/metrics/test_scores.py
 N, C, L = 40, 4, 7
 COMPARED = 3
 """Of the L draws these are compared with the references, which are slow; a draw does not depend on the others."""

@@ -560,7 +560,8 @@ def truth_of(y: Any, kind: TaskKind | str | None = None, *, classes: Any = None,
     if len(labels) < 2:
         raise InputError(
             f"the target needs at least 2 classes, got 1: {labels_text(labels)}; "
-            "with one class there is nothing to predict."
+            "with one class there is nothing to predict (scores of rows, such as right or wrong, need no target: "
+            "`metric='mean_score'`)."
         )
     if len(labels) == 2:
         return Truth(TaskKind.BINARY, codes, labels, positive=_positive_code(labels, pos_label))

@@ -69,7 +69,8 @@ def estimate(
         Or a search's store alone: the path of its run file ("run.db"), or what else was its ``store``. The search
         may be unfinished, or running: the estimate is then from the folds that are complete for all remaining
         configurations (flag ``unfinished_search``). Or what ``ho.read_predictions`` returns, alone: predictions of
-        another tool with the true values, folds, groups and weights.
+        another tool with the true values, folds, groups and weights. Or, with ``metric="mean_score"``, scores of
+        rows alone, such as right (1) or wrong (0), in the shape of ``predictions``: there are no true values.
     predictions : array-like, table or HeldOutPredictions
         (N, C), (N, C, R repeats) or (N, C, R, n_classes or n_times), always in that order: the prediction of each
         row by each configuration, from a model that had not seen the row. NaN (None for labels) or masked where

@@ -178,6 +178,8 @@ def read_inputs(
     if aggregate is not None:
         check_aggregate(aggregate)
     named, rule = _metric_and_rule(asked, metric, selection)
+    if not named.reads_truth and not isinstance(y_true, KnownPredictions):
+        y_true, predictions, folds = _scores_alone(named, y_true, predictions, folds)
     rows = {
         "y": y_true,
         "predictions": predictions,
@@ -254,6 +256,18 @@ def _metric_and_rule(asked: SearchQuestion, metric: Any, selection: Any) -> tupl
             argument="metric",
         )
     return metric_named(_first(metric, asked.metric)), rule_of(_first(selection, asked.rule, "best"))
+
+
+def _scores_alone(metric: Metric, scores: Any, predictions: Any, folds: Any) -> tuple[Any, Any, Any]:
+    """A target for scores that have none, the scores, and their folds: by default nothing was trained on a part."""
+    if predictions is not None:
+        raise InputError(
+            f"metric '{metric.name}' is of scores, which need no true values; pass the scores alone, in place of "
+            "y_true.",
+            argument="predictions",
+        )
+    n_rows = len(array_of(scores, "predictions"))
+    return np.full(n_rows, metric.range[1]), scores, np.zeros(n_rows) if folds is None else folds
 
 
 def _arguments_of_table(
@@ -398,7 +412,7 @@ def truth_for(y_true: Any, metric: Metric, predictions: Any, classes: Any, pos_l
         return truth_of(y_true, TaskKind.SURVIVAL, classes=classes, pos_label=pos_label)
     if isinstance(predictions, HeldOutPredictions) and predictions.classes is not None:
         return _truth_of_held(y_true, predictions.classes, predictions.positive, classes, pos_label)
-    if metric.tasks == {TaskKind.REGRESSION}:
+    if metric.tasks == {TaskKind.REGRESSION} or not metric.reads_truth:
         return truth_of(y_true, TaskKind.REGRESSION, classes=classes, pos_label=pos_label)
     column = target_column(y_true)
     # A metric of both kinds goes by the numbers themselves.

@@ -53,6 +53,7 @@ from heldout.metrics.regression import (
     Spearman,
 )
 from heldout.metrics.row_losses import Bounded
+from heldout.metrics.scores import MeanScore
 from heldout.metrics.survival import BrierAt, ConcordanceIndex, ConcordanceUno, IntegratedBrier, RocAucAt, SomersD
 
 __all__ = [
@@ -84,6 +85,7 @@ __all__ = [
     "LogLoss",
     "MatthewsCorrelation",
     "MeanAbsoluteError",
+    "MeanScore",
     "MeanSquaredError",
     "MedianAbsoluteError",
     "Metric",

@@ -387,7 +387,7 @@ def row_scores(metric: Metric, truth: Truth, predictions: NDArray[Any]) -> Float
     if not isinstance(plain, OfRowLosses) or not plain.row_wise:
         return None
     losses = np.asarray(plain.losses(truth, predictions), dtype=np.float64)
-    scores = 1.0 - losses if plain.finish is Finish.COMPLEMENT else losses
+    scores = plain.best_value - losses if plain.finish is Finish.COMPLEMENT else losses
     return scores if sign_of(metric) > 0 else 0.0 - scores
 
 
@@ -743,7 +743,7 @@ def _has_baseline(metric: Metric) -> bool:
     """Whether a constant is a guess: the metric is no user's own, has a best value, and is no calibration alone."""
     if isinstance(metric, CustomMetric):
         return str(getattr(metric.function, "__module__", "")).startswith("sklearn.")
-    is_ours = type(metric).__module__.startswith("heldout.") and bool(metric.responses)
+    is_ours = type(metric).__module__.startswith("heldout.") and bool(metric.responses) and metric.reads_truth
     return is_ours and metric.ideal is None and (metric.greater_is_better or metric.range[0] > -np.inf)
 
 

@@ -257,6 +257,8 @@ class Metric:
         each class then has the same expected value.
     squares_errors : bool
         Whether a row counts by its squared error.
+    reads_truth : bool
+        False where predictions are scores already, and nobody passes true values.
     sources : tuple of str
         Keys of ``heldout.references``.
     times : sequence of float or None
@@ -275,6 +277,7 @@ class Metric:
     ideal: float | None = None
     mean_within_classes: bool = False
     squares_errors: bool = False
+    reads_truth: bool = True
     sources: tuple[str, ...] = ()
     _variants: tuple[tuple[Any, ...], ...] = ((),)  # arguments of the class, for each metric with a name of its own
 
@@ -655,7 +658,7 @@ class AroundMetric(Metric):
 
 _FORWARDED = (
     "name title definition greater_is_better responses tasks range needs undefined_without row_wise "
-    "mean_within_classes squares_errors pos_label sources takes_weights calls_foreign_code"
+    "mean_within_classes squares_errors reads_truth pos_label sources takes_weights calls_foreign_code"
 )
 for _member in _FORWARDED.split():
     setattr(AroundMetric, _member, property(attrgetter(f"metric.{_member}")))

@@ -10,7 +10,7 @@ one fixed order and do not depend on how many weightings stand in the block.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import isqrt
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ class Finish(StrEnum):
 
     MEAN = "the mean itself"
     ROOT = "its square root"
-    COMPLEMENT = "one minus the mean"
+    COMPLEMENT = "the best value minus the mean"
 
 
 class OfRowLosses(Metric):
@@ -46,6 +46,11 @@ class OfRowLosses(Metric):
         """What becomes of the mean."""
         return Finish.MEAN
 
+    @property
+    def best_value(self) -> float:
+        """With ``Finish.COMPLEMENT``: the value of rows without loss."""
+        return 1.0
+
     def losses(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[Any]:
         """(n, C): one loss per row and column, as numbers or, where it is 0 or 1, as booleans."""
         raise NotImplementedError(f"{type(self).__name__} has no method 'losses'")
@@ -54,7 +59,7 @@ class OfRowLosses(Metric):
         losses = self.losses(truth, predictions)
         _check_losses(self.name, losses, predictions.shape[:2])
         bind = mean_of_errors if losses.dtype == np.bool_ else mean_loss
-        return bind(losses, self.finish)
+        return replace(bind(losses, self.finish), best_value=self.best_value)
 
 
 def _check_losses(name: str, losses: Any, shape: tuple[int, ...]) -> None:
@@ -80,6 +85,7 @@ class MeanLoss:
     sums: Sums
     finish: Finish = Finish.MEAN  # all three keep the order of the sums: the least sum is the best column
     exponent: int = 0  # the losses summed are the true ones times 2**-exponent
+    best_value: float = 1.0
 
     def all(self, counts: Weightings) -> Floats:
         return self._value(one_cell(self.sums.all(counts), 2), total_weight(counts)[:, None])
@@ -95,7 +101,9 @@ class MeanLoss:
     def _value(self, sums: NDArray[Any], weight: Floats) -> Floats:
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             of_all = self.finish is Finish.COMPLEMENT  # so that all wrong is exactly 0
-            mean: Floats = np.subtract(weight, sums) if of_all else np.array(sums, dtype=np.float64)
+            mean: Floats = (
+                np.subtract(self.best_value * weight, sums) if of_all else np.array(sums, dtype=np.float64)
+            )
             mean /= weight
             if self.exponent:
                 np.ldexp(mean, self.exponent, out=mean)

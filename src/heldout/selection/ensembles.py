@@ -133,7 +133,7 @@ def _quick(metric: Metric, truth: Truth, predictions: NDArray[Any]) -> Statistic
     if isinstance(metric, OfRowLosses):
         losses = np.asarray(metric.losses(truth, predictions), dtype=np.float64)
         if np.isfinite(losses).all():
-            return MeanLoss(_PlainSums(losses), metric.finish)
+            return MeanLoss(_PlainSums(losses), metric.finish, best_value=metric.best_value)
     return metric.statistic(truth, predictions)
 
 
