@@ -59,6 +59,8 @@ class SearchQuestion:
     beyond : str
         What the search's own estimate is computed from besides the predictions, as half a sentence; empty where it
         is a function of the predictions.
+    of_search : bool
+        False where a reader only proposes what to ask, so that another question needs no warning.
     """
 
     metric: Metric | None = None
@@ -81,6 +83,7 @@ class SearchQuestion:
     winner: int | None = None
     flags: Mapping[Flag, str] = field(default_factory=dict)
     beyond: str = ""
+    of_search: bool = True
 
 
 @dataclass(frozen=True, eq=False)

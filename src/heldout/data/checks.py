@@ -298,13 +298,15 @@ AGGREGATES = ("auto", "folds", "pooled", "within")
 ALTERNATIVES = ("two-sided", "greater", "less")
 FORMATS = (
     "heldout", "wide", "long", "caret", "tidymodels", "mlr3", "scikit_learn", "h2o", "openml", "autogluon", "weka",
-    "orange", "mljar", "tabrepo",
+    "orange", "mljar", "tabrepo", "lm_eval", "inspect", "helm", "promptfoo", "openai_evals", "evalstats", "scores",
 )  # fmt: skip
 """Of predictions of tools."""
 RESPONSES = ("auto", "labels", "probabilities", "decision")
 TASKS = ("classification", "binary", "multiclass", "regression", "survival")
 """For classification the data decide on the number of classes."""
 SCHEMES = ("cvt", "models")
+TASK_DRAWS = ("stratified", "whole")
+"""How the items of several tasks are drawn."""
 COMPARED_SCORES = ("nested", "corrected", "flat")
 NESTED_INTERVALS = ("nadeau_bengio", "bates_hastie_tibshirani", "test_part", "bootstrap")
 VALIDATION_INTERVALS = ("location_shifted", "double", "percentile")

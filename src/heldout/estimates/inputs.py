@@ -216,7 +216,7 @@ def read_inputs(
     others = _others(asked, question, method, source, folds, truth)
     others = {name: pair for name, pair in others.items() if name in given}
     # No search can select an average or a threshold: whoever asks for one knows that it is another question.
-    if not isinstance(rule, Threshold | WeightRule):
+    if asked.of_search and not isinstance(rule, Threshold | WeightRule):
         _warn_of_others(asked, others)
     question = _with_selection(question, asked, others, truth, getattr(source, "out", ()))
     with enough_memory("copies of the predictions", FEWER):

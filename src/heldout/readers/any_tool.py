@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from heldout.data.checks import TASK_DRAWS, check_choice
 from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.readers.formats import format_of
@@ -26,6 +27,7 @@ def read_predictions(
     group: Any = None,
     weight: Any = None,
     exclude: str | Sequence[str] = (),
+    tasks: str | None = None,
 ) -> PredictionTable:
     """Read the held-out predictions that another tool made.
 
@@ -39,7 +41,8 @@ def read_predictions(
         "auto" recognises the format by its columns, and raises an error if two fit. Otherwise a name: "caret",
         "tidymodels", "mlr3", "scikit_learn", "heldout" (the file of ``heldout tune``), "wide" (a column for each
         configuration), "long" (a line for each row and configuration), "weka", "h2o", "mljar", "autogluon",
-        "orange", "openml" and "tabrepo".
+        "orange", "openml" and "tabrepo"; of evaluations of language models "lm_eval", "inspect", "helm",
+        "promptfoo", "openai_evals", "evalstats" and "scores" (a column of scores for each system, and no target).
     target : str or array-like of shape (N,), optional
         The column of true values, or, where the source has none, the values or ``FILE:COL``, a column of a file
         with the rows in the same order. Not needed where a format has its own.
@@ -56,6 +59,9 @@ def read_predictions(
         Columns of predictions, of wide and long tables; by default all columns without another use.
     exclude : str or list of str
         Columns to ignore.
+    tasks : "stratified" or "whole", optional
+        Of evaluations with several tasks, whose score is the mean over tasks: bootstraps draw items within each
+        task, so that the result is about these tasks, or whole tasks, so that it is about tasks of their kind.
 
     Returns
     -------
@@ -96,11 +102,14 @@ def read_predictions(
         configuration=_listed("configuration", configuration),
         predictions=_listed("prediction", prediction),
         exclude=_listed("exclude", exclude),
+        tasks=tasks,
     )
     for name in ("event", "repeat", "row"):
         value = getattr(uses, name)
         if value is not None and not isinstance(value, str):
             raise InputError(f"{name} must be the name of a column, got {shortened(value)}.", argument=name)
+    if tasks is not None:
+        check_choice("tasks", tasks, TASK_DRAWS)
     export = Export.of(source)
     return format_of(export, uses, format).read(export, uses)
 

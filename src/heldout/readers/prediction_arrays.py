@@ -20,7 +20,7 @@ from heldout.estimates.input_arrays import training_rows_of
 from heldout.estimates.responses import ROUNDING, ResponseName, check_settings, cut
 from heldout.flags import Flag
 from heldout.metrics.base import Response
-from heldout.predictions import HeldOutPredictions
+from heldout.predictions import HeldOutPredictions, SearchQuestion
 from heldout.readers.columns import plain, quoted
 
 OFF_ONE = 0.0201
@@ -51,7 +51,7 @@ class PredictionArrays:
     probabilities: NDArray[np.float64] | None = None
     """(N, C, R, K): of each class, in their order; NaN where not predicted."""
     values: NDArray[np.float64] | None = None
-    """(N, C, R): predicted numbers of a regression; NaN where not predicted."""
+    """(N, C, R): predicted numbers of a regression, or scores; NaN where not predicted."""
     folds: NDArray[np.int32] | None = None
     """(N, R): codes, -1 where a row was not held out."""
     adaptive: bool = False
@@ -59,6 +59,8 @@ class PredictionArrays:
     """``adaptive``, ``exchangeable``: as in ``HeldOutPredictions``."""
     flags: Mapping[Flag, str] = field(default_factory=dict)
     """What a reader of any estimate from these predictions must know."""
+    question: SearchQuestion | None = None
+    """What is estimated where the user says nothing else."""
 
     @property
     def kind(self) -> TaskKind:
@@ -96,9 +98,8 @@ class PredictionArrays:
             Cuts the probability of the positive class into labels, in place of those that the tool wrote.
         """
         check_settings(response, threshold)
-        if self.classes is None:
+        if self.values is not None:
             _refuse_of_numbers(response=response, threshold=threshold)
-            assert self.values is not None, "predictions without classes are numbers"
             return self._held({Response.VALUES: self.values}, None)
         labels = None if response == "probabilities" else self.labels
         probabilities = None if response == "labels" else self.probabilities
@@ -134,6 +135,7 @@ class PredictionArrays:
             adaptive=self.adaptive,
             exchangeable=self.exchangeable,
             flags=self.flags,
+            question=self.question,
         )
 
 

@@ -129,7 +129,8 @@ class Shrinkage(RowBootstrap):
             evidence,
             value=value,
         )
-        flags = flags_of_choice(evidence) | (Flag.STRATIFIED.of() if self.stratify else {})
+        keeps_shares = self.stratify and metric.reads_truth
+        flags = flags_of_choice(evidence) | (Flag.STRATIFIED.of() if keeps_shares else {})
         flags |= _flag_of_few(evidence)
         undefined = int((~np.isfinite(optimism.gains)).sum())
         flags |= flags_of_draws(

@@ -12,6 +12,15 @@ from heldout.errors import InputError
 from heldout.readers.formats.autogluon import AutoGluon
 from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
 from heldout.readers.formats.caret import Caret
+from heldout.readers.formats.evaluation_tools import (
+    Evalstats,
+    Helm,
+    Inspect,
+    LmEvalHarness,
+    OpenAIEvals,
+    Promptfoo,
+)
+from heldout.readers.formats.evaluations import Scores
 from heldout.readers.formats.h2o import H2O
 from heldout.readers.formats.mljar import Mljar
 from heldout.readers.formats.mlr3 import Mlr3
@@ -25,7 +34,17 @@ from heldout.readers.formats.tabrepo import TabRepo
 from heldout.readers.formats.tidymodels import Tidymodels
 from heldout.readers.formats.weka import Weka
 
-_OF_FILES: tuple[PredictionFormat, ...] = (Weka(), Orange(), Mljar(), TabRepo())
+_OF_FILES: tuple[PredictionFormat, ...] = (
+    Weka(),
+    Orange(),
+    Mljar(),
+    TabRepo(),
+    LmEvalHarness(),
+    Inspect(),
+    Helm(),
+    Promptfoo(),
+    OpenAIEvals(),
+)
 """Recognised by the names and first lines of files, which need not be tables; they come first."""
 _OF_COLUMNS: tuple[PredictionFormat, ...] = (
     OwnFile(),
@@ -38,6 +57,8 @@ _OF_COLUMNS: tuple[PredictionFormat, ...] = (
     H2O(),
     OpenMLRun(),
     AutoGluon(),
+    Evalstats(),
+    Scores(),
 )
 FORMATS: Mapping[str, PredictionFormat] = {known.name: known for known in (*_OF_COLUMNS, *_OF_FILES)}
 """By name; to add a tool, write one file and one line here."""

@@ -82,6 +82,8 @@ class ColumnUses:
     """Columns that together identify the configuration of a line."""
     predictions: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    tasks: str | None = None
+    """Of evaluations with several tasks: whether the tasks are drawn ("whole"), or items in each ("stratified")."""
 
     def purposes_in(self, table: Table) -> dict[str, str]:
         """What each column is for that the user names; refused where one is missing, or has two uses."""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from heldout.data.task import checked_groups, checked_weights
 from heldout.errors import InputError
 from heldout.flags import Flag
+from heldout.predictions import SearchQuestion
 from heldout.readers.columns import check_complete, check_numbers, is_setting, labels_of_column, plain, quoted
 from heldout.readers.known_classes import KnownClasses
 from heldout.readers.lines import (
@@ -165,6 +166,8 @@ class LineRoles:
     """The column of each class, by the text of the class."""
     values: str | None = None
     """Predicted numbers of a regression; at least one of ``labels``, ``probabilities`` and ``values`` is given."""
+    of_classes: bool = False
+    """Whether the values are scores, and the target holds the class of each row, such as its task."""
     heads: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """``probabilities`` of each configuration by its name, where these have columns and no lines of their own; a
     column of no class holds values."""
@@ -180,6 +183,8 @@ class LineRoles:
     """Whether a single configuration may be the best of several that are not in the table."""
     adaptive: bool = False
     """Whether configurations were proposed or dropped because of scores."""
+    question: SearchQuestion | None = None
+    """What is estimated where the user says nothing else."""
     flags: Mapping[Flag, str] = field(default_factory=dict)
     """What the format knows to be lost; unknown folds are flagged for all."""
     remarks: Sequence[str] = ()
@@ -258,6 +263,7 @@ def predictions_of_lines(table: Table, roles: LineRoles, tool: Any, name: str) -
         adaptive=roles.adaptive,
         exchangeable=not by_time,
         flags=flags,
+        question=roles.question,
         **_responses(frame, roles, grid),
     )
     as_labels: tuple[str, ...] = ()
@@ -283,7 +289,8 @@ def _responses(frame: Any, roles: LineRoles, grid: LineGrid) -> dict[str, Any]:
         for column in columns:
             check_numbers(column, "the predictions")
         values = [grid.placed(column.to_numpy(dtype=np.float64), np.nan) for column in columns]
-        return {"values": np.concatenate(values, axis=1)}
+        classes = np.unique(frame[roles.target].to_numpy(dtype=str)) if roles.of_classes else None
+        return {"values": np.concatenate(values, axis=1), "classes": classes}
     known = [KnownClasses.of_columns(frame, roles.target, roles.labels, head) for head in heads]
     responses: dict[str, Any] = {"classes": known[0].labels}
     if roles.labels is not None:

@@ -42,12 +42,18 @@ def parts_of(export: Export, *endings: str) -> dict[str, Export]:
 
 def json_object(path: Path) -> dict[str, Any]:
     """The object in a JSON file, whose entries may be of any type."""
+    content: dict[str, Any] = json_of(path, dict)
+    return content
+
+
+def json_of(path: Path, kind: type) -> Any:
+    """The object or list in a JSON file."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, OSError, RecursionError) as error:  # a number of 5 000 digits is a ValueError too
         raise InputError(f"{path} cannot be read as JSON: {first_line(error)}; is the file complete?") from None
-    if not isinstance(content, dict):
-        raise InputError(f"{path} holds no object; is the file complete?")
+    if not isinstance(content, kind):
+        raise InputError(f"{path} holds no {'list' if kind is list else 'object'}; is the file complete?")
     return content
 
 

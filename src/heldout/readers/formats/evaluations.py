@@ -1,0 +1,237 @@
+"""Evaluations of language models: a score for each system, item and run. Systems are the configurations.
+
+A tool yields ``Answer``s, one for each score of an answer; the rest is the same for all tools. The items of several
+tasks count so that their score is the mean over tasks. Nothing was trained on other items: there are no folds.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+from heldout._text import counted
+from heldout.errors import InputError
+from heldout.estimates.methods.shrinkage import Shrinkage
+from heldout.metrics.scores import MeanScore
+from heldout.predictions import SearchQuestion
+from heldout.readers.columns import quoted
+from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.line_roles import LineRoles
+from heldout.readers.formats.tool import Tool
+from heldout.readers.lines import natural_order
+from heldout.readers.prediction_table import PredictionTable
+from heldout.readers.tables import Table
+
+LOSSES = ("perplexity", "bits_per_byte", "brier", "loss", "ter", "error")
+"""Words in the names of scores of which less is better."""
+HEAD = 4096
+"""Characters of a file that show whose it is."""
+
+
+class Answer(NamedTuple):
+    """A score of one system's answer to one item in one run."""
+
+    system: str
+    task: str
+    item: Any
+    run: Any
+    metric: str
+    score: float
+    data: Mapping[str, Any]
+    """What the tool keeps of the item, such as the document that it is about."""
+    content: str = ""
+    """What is the same wherever the item is the same, such as a hash of it; empty where the tool has none."""
+
+
+class Evaluations(Tool):
+    """The files of a tool, in a folder or any of its folders, or one of them."""
+
+    free = ("predictions",)
+    files: ClassVar[tuple[str, ...]] = ()
+    """Patterns of the names of its files."""
+    prefers: ClassVar[tuple[str, ...]] = ()
+    """Of the scores of a task, the first of these is read, or else the first that there is."""
+
+    def recognises(self, export: Export, uses: ColumnUses) -> bool:
+        return any(self.wrote(path) for path in self.paths(export))
+
+    def paths(self, export: Export) -> list[Path]:
+        """The files that may be of the tool."""
+        if export.path is None:
+            return []
+        if not export.path.is_dir():
+            return [export.path] if any(export.path.match(pattern) for pattern in self.files) else []
+        found = {path for pattern in self.files for path in export.path.rglob(pattern)}
+        hidden = {path for path in found if any(part.startswith(".") for part in path.parts[-3:])}
+        return sorted(found - hidden)
+
+    def wrote(self, path: Path) -> bool:
+        """Whether a file of such a name is the tool's."""
+        return True
+
+    @abstractmethod
+    def answers(self, export: Export) -> Iterator[Answer]:
+        """All scores of all answers."""
+
+    def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
+        import pandas as pd
+
+        frame = pd.DataFrame.from_records(list(self.answers(export)), columns=Answer._fields)
+        if frame.empty:
+            raise InputError(f"{export.name} holds no scores of {self.title} ({self.signs}).")
+        frame, remarks = self._of_one_score(frame, uses)
+        frame, more = _of_equal_runs(frame)
+        _check_tasks(frame)
+        if isinstance(uses.group, str):
+            frame[uses.group] = _in_data(frame, uses.group)
+        if frame["task"].nunique() > 1:
+            frame["weight"] = 1 / frame.groupby("task")["item"].transform("nunique")
+            frame["item"] = frame["task"] + "/" + frame["item"].astype(str)
+            if uses.tasks == "whole":
+                uses = replace(uses, group="task")
+            elif uses.group is not None:  # drawn within tasks, so a group is of one
+                frame[uses.group] = frame["task"] + "/" + frame[uses.group].astype(str)
+            about = "tasks of their kind" if uses.tasks == "whole" else "these tasks"
+            more.append(
+                f"The score is the mean over {frame['task'].nunique()} tasks, and is about {about} (`tasks=`)."
+            )
+        best = frame.assign(part="all", best=MeanScore().range[1])
+        table = Table(export.name, best.drop(columns=["metric", "data"]), (*remarks, *more))
+        return {"": table}, replace(uses, predictions=())
+
+    def columns(self, names: list[str]) -> dict[str, str | None]:
+        return {"row": "item", "repeat": "run"}
+
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
+        stratified = table.frame["task"].nunique() > 1 and uses.tasks != "whole"
+        return LineRoles(
+            target="task" if stratified else "best",
+            of_classes=stratified,
+            configuration=("system",),
+            fold=("part",),
+            values="score",
+            weight="weight" if "weight" in table.frame else None,
+            attributes=("content",),
+            question=SearchQuestion(
+                metric=MeanScore(), method=Shrinkage(stratify=True) if stratified else None, of_search=False
+            ),
+        )
+
+    def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
+        table = super().read(export, uses)
+        own = {"systems": "system", "items": "item", "runs": "run"}
+        return replace(table, source=replace(table.source, columns=own))
+
+    def _of_one_score(self, frame: Any, uses: ColumnUses) -> tuple[Any, list[str]]:
+        """The lines of one score for each task, and what was chosen where there are several."""
+        chosen, remarks = [], []
+        for task, lines in frame.groupby("task", sort=False):
+            known = list(dict.fromkeys(lines["metric"]))
+            named = [name for name in uses.predictions if name in known]
+            usual = [name for name in self.prefers if name in known]
+            own = named or usual or [name for name in known if not _is_loss(name)]
+            if (uses.predictions and not named) or not own or _is_loss(own[0]):
+                raise InputError(
+                    f"task {task} has the scores {quoted(known, 8)}; name one of which more is better with "
+                    "`prediction=`.",
+                    argument="prediction",
+                )
+            chosen.append(lines[lines["metric"] == own[0]])
+            if not named and len(known) > 1:
+                others = quoted([name for name in known if name != own[0]], 5)
+                remarks.append(f"Task {task}: {own[0]!r} is the score (there is {others} too; `prediction=`).")
+        return _joined(chosen), remarks
+
+
+class Scores(Tool):
+    """A table with a line for each item, and a column of scores for each system."""
+
+    name = "scores"
+    title = "a table with a column of scores for each configuration"
+    signs = "its name"
+    free = ("predictions", "repeat")
+
+    def recognises(self, export: Export, uses: ColumnUses) -> bool:
+        return False
+
+    def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
+        table = export.table_with()
+        return {"": replace(table, frame=table.frame.assign(part="all", best=MeanScore().range[1]))}, uses
+
+    def columns(self, names: list[str]) -> dict[str, str | None]:
+        return {"target": "best"}
+
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
+        used = {"part", "best", uses.row, uses.repeat, uses.group, uses.weight, *uses.exclude}
+        names = uses.predictions or [name for name in table.frame if name not in used]
+        return LineRoles(
+            fold=("part",),
+            heads={name: {"": name} for name in names},
+            question=SearchQuestion(metric=MeanScore(), of_search=False),
+        )
+
+
+def _joined(parts: list[Any]) -> Any:
+    import pandas as pd
+
+    return pd.concat(parts, ignore_index=True)
+
+
+def _is_loss(name: str) -> bool:
+    return any(word in name.lower() for word in LOSSES)
+
+
+def _of_equal_runs(frame: Any) -> tuple[Any, list[str]]:
+    """The lines with runs numbered from 1, as many of each system and task as the least has."""
+    labels = list(dict.fromkeys(frame["run"]))
+    place = {labels[number]: rank for rank, number in enumerate(natural_order(labels))}
+    order = frame["run"].map(place)
+    cells = [frame["system"], frame["task"]]
+    frame = frame.assign(run=order.groupby(cells).rank(method="dense").astype(int))
+    of_cell = frame.groupby(["system", "task"], sort=False)["run"].max()
+    fewest = int(of_cell.min())
+    if of_cell.max() == fewest:
+        return frame, []
+    system, task = of_cell.idxmax()
+    remark = (
+        f"{system} has {counted(int(of_cell.max()), 'run')} of {task} and others have {fewest}; the first "
+        f"{counted(fewest, 'run')} of each are read."
+    )
+    return frame[frame["run"] <= fewest].reset_index(drop=True), [remark]
+
+
+def _check_tasks(frame: Any) -> None:
+    tasks = frame.groupby("system")["task"].agg(set)
+    for system, own in tasks.items():
+        if lacking := sorted(set(frame["task"]) - own):
+            raise InputError(
+                f"system {system} has no scores of task {lacking[0]}, which others have; give the scores of every "
+                "system for every task, or leave the task out."
+            )
+
+
+def _in_data(frame: Any, name: str) -> Any:
+    """What the tool keeps of each item under a name."""
+    if name in frame:
+        return frame[name]
+    values = [data.get(name) for data in frame["data"]]
+    if any(value is None or isinstance(value, dict | list) for value in values):
+        known = dict.fromkeys(key for data in frame["data"].head(100) for key in data)
+        raise InputError(
+            f"group must be something that is kept of every item, got {name!r}; there is {quoted([*known], 8)}.",
+            argument="group",
+        )
+    return values
+
+
+def folder_names(paths: Iterable[Path], root: Path | None) -> dict[Path, str]:
+    """The folder of each file below the root, which is named after the system, or the root's own name."""
+    top = root if root is not None and root.is_dir() else None
+    names = {}
+    for path in paths:
+        below = path.parent if top is None else path.parent.relative_to(top)
+        names[path] = below.as_posix() if below.parts and top is not None else path.resolve().parent.name
+    return names

@@ -1,0 +1,284 @@
+"""Evaluations of language models: small files as each tool writes them, read as scores of systems on items."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import heldout as ho
+from heldout.errors import InputError
+
+SYSTEMS, ITEMS = ("alpha", "beta", "gamma"), 12
+RNG = np.random.default_rng(8)
+RIGHT = (RNG.random((ITEMS, len(SYSTEMS))) < 0.6).astype(float)
+
+
+def lines(path: Path, objects: list[Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(each) + "\n" for each in objects), encoding="utf-8")
+
+
+def whole(path: Path, content: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+def lm_eval(folder: Path, right: Any = RIGHT, task: str = "arc_easy", time: str = "2026-01-02T03-04-05.6") -> None:
+    for system, scores in zip(SYSTEMS, right.T, strict=True):
+        rows = [
+            {"doc_id": i, "doc": {"topic": f"t{i % 4}"}, "filter": "none", "metrics": ["acc"], "acc": score,
+             "doc_hash": f"{task} {i}"}
+            for i, score in enumerate(scores)
+        ]  # fmt: skip
+        lines(folder / system / f"samples_{task}_{time}.jsonl", rows)
+
+
+def inspect(folder: Path) -> None:
+    for system, scores in zip(SYSTEMS, RIGHT.T, strict=True):
+        samples = [
+            {"id": i, "epoch": 1, "metadata": {"topic": i % 4},
+             "scores": {"match": {"value": "C" if score else "I"}}}
+            for i, score in enumerate(scores)
+        ]  # fmt: skip
+        head = {"task": "qa", "model": system, "created": "2026-01-02"}
+        whole(folder / f"{system}.json", {"version": 2, "status": "success", "eval": head, "samples": samples})
+
+
+def helm(folder: Path) -> None:
+    for system, scores in zip(SYSTEMS, RIGHT.T, strict=True):
+        run = folder / f"mmlu:subject=law,model={system}"
+        stats = [
+            {
+                "instance_id": f"id{i}",
+                "train_trial_index": 0,
+                "stats": [
+                    {"name": {"name": "num_prompt_tokens"}, "count": 1, "mean": 230.0},
+                    {"name": {"name": "exact_match", "split": "test"}, "count": 1, "mean": score},
+                ],
+            }
+            for i, score in enumerate(scores)
+        ]
+        changed = [{**stats[0], "perturbation": {"name": "typos"}}]
+        whole(run / "per_instance_stats.json", stats + changed)
+        whole(run / "run_spec.json", {"adapter_spec": {"model": system}})
+
+
+def promptfoo(folder: Path) -> None:
+    results = [
+        {"provider": {"id": "openai:x"}, "prompt": {"label": system, "raw": "..."}, "vars": {"question": f"q{i}"},
+         "testCase": {"assert": []}, "testIdx": i, "score": RIGHT[i, j], "success": bool(RIGHT[i, j])}
+        for i in range(ITEMS)
+        for j, system in enumerate(SYSTEMS)
+    ]  # fmt: skip
+    whole(folder / "out.json", {"evalId": "eval-1", "results": {"version": 3, "results": results}})
+
+
+def openai_evals(folder: Path) -> None:
+    for system, scores in zip(SYSTEMS, RIGHT.T, strict=True):
+        spec = {"completion_fns": [system], "eval_name": "test-match", "run_id": f"run {system}"}
+        events = [
+            {"sample_id": f"test-match.{i}", "type": "match", "data": {"correct": bool(score)}}
+            for i, score in enumerate(scores)
+        ]
+        sampling = {"sample_id": "test-match.0", "type": "sampling", "data": {"sampled": "A"}}
+        lines(folder / f"{system}.jsonl", [{"spec": spec}, sampling, *events, {"final_report": {"accuracy": 1}}])
+
+
+def long_frame() -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"Prompt": system, "item": f"q{i}", "Score": RIGHT[i, j]}
+            for i in range(ITEMS)
+            for j, system in enumerate(SYSTEMS)
+        ]
+    )
+
+
+def evalstats(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    long_frame().to_csv(folder / "scores.csv", index=False)
+
+
+TOOLS: dict[str, Callable[[Path], None]] = {
+    "lm_eval": lm_eval,
+    "inspect": inspect,
+    "helm": helm,
+    "promptfoo": promptfoo,
+    "openai_evals": openai_evals,
+    "evalstats": evalstats,
+}
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_every_tool_gives_the_scores_of_the_systems(tool: str, tmp_path: Path) -> None:
+    TOOLS[tool](tmp_path / "evals")
+    table = ho.read_predictions(tmp_path / "evals")
+    assert table.source.format == tool
+    names = [name.removeprefix("openai:x: ") for name in table.held.names]
+    assert names == list(SYSTEMS)
+    found = ho.estimate(table, random_state=0)
+    alone = ho.estimate(RIGHT, metric="mean_score", random_state=0)
+    assert found.metric == "mean_score"
+    assert found.uncorrected == alone.uncorrected
+    assert found.selected == alone.selected
+    assert not {"folds_unknown", "incomplete_configurations"} & {*found.flags}
+
+
+def test_of_equal_systems_the_first_by_name_is_best(tmp_path: Path) -> None:
+    lm_eval(tmp_path, np.tile(RIGHT[:, :1], (1, 3)))
+    assert ho.estimate(ho.read_predictions(tmp_path), random_state=0).selected_name == "alpha"
+
+
+def test_the_score_of_several_tasks_is_their_mean(tmp_path: Path) -> None:
+    lm_eval(tmp_path)
+    few = RIGHT[:5]
+    lm_eval(tmp_path, few, task="law")
+    table = ho.read_predictions(tmp_path)
+    means = (RIGHT.mean(axis=0) + few.mean(axis=0)) / 2
+    found = ho.estimate(table, random_state=0)
+    assert found.uncorrected == pytest.approx(means.max())
+    assert found.provenance["stratified"]
+    assert "stratified" not in found.flags
+    whole_tasks = ho.estimate(ho.read_predictions(tmp_path, tasks="whole"), random_state=0)
+    assert whole_tasks.uncorrected == pytest.approx(means.max())
+    assert "few_groups" in whole_tasks.flags
+
+
+def test_items_within_tasks_are_drawn_more_quietly_than_all_items_together(tmp_path: Path) -> None:
+    # All of one task are right and of the other wrong: within tasks there is nothing to draw.
+    lm_eval(tmp_path, np.tile([[0.0], [1.0]], (20, 3)), task="mixed")
+    lm_eval(tmp_path, np.ones((40, 3)), task="sure")
+    table = ho.read_predictions(tmp_path)
+    found = ho.estimate(table, random_state=0, method=ho.estimates.Shrinkage(stratify=True))
+    every = ho.estimate(table, random_state=0, method=ho.estimates.Shrinkage())
+    assert found.standard_error < every.standard_error
+
+
+def test_runs_are_repeats_and_as_many_of_each_are_read(tmp_path: Path) -> None:
+    lm_eval(tmp_path)
+    lm_eval(tmp_path, 1 - RIGHT, time="2026-01-03T03-04-05.6")
+    table = ho.read_predictions(tmp_path)
+    assert table.held.n_repeats == 2
+    assert ho.estimate(table, random_state=0).uncorrected == pytest.approx(0.5)
+    next((tmp_path / "beta").glob("*01-03*")).unlink()
+    fewer = ho.read_predictions(tmp_path)
+    assert fewer.held.n_repeats == 1
+    assert any("the first 1 run of each are read" in remark for remark in fewer.remarks)
+
+
+def test_what_is_kept_of_items_makes_groups(tmp_path: Path) -> None:
+    lm_eval(tmp_path)
+    table = ho.read_predictions(tmp_path, group="topic")
+    assert sorted(set(table.groups)) == ["t0", "t1", "t2", "t3"]
+    with pytest.raises(InputError, match="got 'author'; there is 'topic'") as error:
+        ho.read_predictions(tmp_path, group="author")
+    assert error.value.argument == "group"
+
+
+def test_one_of_several_scores_is_read_and_named(tmp_path: Path) -> None:
+    rows = [
+        {"doc_id": i, "filter": name, "metrics": ["exact_match", "brier"], "exact_match": score, "brier": 0.5}
+        for i in range(9)
+        for name, score in (("strict", 0.0), ("flexible", 1.0))
+    ]
+    lines(tmp_path / "m" / "samples_gsm8k_2026-01-02T03-04-05.6.jsonl", rows)
+    table = ho.read_predictions(tmp_path)
+    assert any("'exact_match,strict' is the score" in remark for remark in table.remarks)
+    assert ho.estimate(table, random_state=0).uncorrected == 0
+    other = ho.read_predictions(tmp_path, prediction="exact_match,flexible")
+    assert ho.estimate(other, random_state=0).uncorrected == 1
+    for name in ("brier,strict", "rouge"):
+        with pytest.raises(InputError, match="name one of which more is better") as error:
+            ho.read_predictions(tmp_path, prediction=name)
+        assert error.value.argument == "prediction"
+
+
+def test_settings_tell_runs_of_one_model_apart_in_inspect(tmp_path: Path) -> None:
+    for temperature in (0.0, 0.7):
+        head = {"task": "qa", "model": "m", "created": "c", "model_generate_config": {"temperature": temperature}}
+        samples = [{"id": i, "epoch": 1, "scores": {"s": {"value": {"a": 1, "b": 0}}}} for i in range(9)]
+        whole(tmp_path / f"{temperature}.json", {"version": 2, "eval": head, "samples": samples})
+    table = ho.read_predictions(tmp_path, prediction="s/b")
+    assert table.held.names == ("m (temperature=0.0)", "m (temperature=0.7)")
+
+
+def test_two_runs_of_one_test_are_repeats_in_promptfoo(tmp_path: Path) -> None:
+    promptfoo(tmp_path)
+    content = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    content["results"]["results"] *= 2
+    whole(tmp_path / "out.json", content)
+    assert ho.read_predictions(tmp_path).held.n_repeats == 2
+
+
+def _without(folder: Path, name: str, place: int) -> None:
+    path = next((folder / name).glob("*.jsonl"))
+    rows = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join(rows[:place] + rows[place + 1 :]), encoding="utf-8")
+
+
+def _twice(folder: Path, name: str) -> None:
+    path = next((folder / name).glob("*.jsonl"))
+    path.write_text(path.read_text(encoding="utf-8") * 2, encoding="utf-8")
+
+
+def _other_content(folder: Path, name: str) -> None:
+    path = next((folder / name).glob("*.jsonl"))
+    path.write_text(path.read_text(encoding="utf-8").replace("arc_easy 3", "other"), encoding="utf-8")
+
+
+def _cut(folder: Path, name: str) -> None:
+    path = next((folder / name).glob("*.jsonl"))
+    path.write_text(path.read_text(encoding="utf-8")[:-20], encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda folder: _without(folder, "beta", 3), "3 of beta is in no line"),
+        (lambda folder: _twice(folder, "beta"), "two lines|2 lines"),
+        (lambda folder: _other_content(folder, "beta"), "row 3"),
+        (lambda folder: _cut(folder, "beta"), "line 12 of .* cannot be read as JSON"),
+        (lambda folder: lm_eval_of_one(folder), "system alpha has no scores of task law"),
+        (lambda folder: inspect(folder), "can be read in 2 ways"),
+    ],
+    ids=["missing", "twice", "other", "cut", "task", "two tools"],
+)
+def test_items_that_are_missing_repeated_or_others_are_refused(
+    damage: Callable[[Path], None], message: str, tmp_path: Path
+) -> None:
+    lm_eval(tmp_path)
+    damage(tmp_path)
+    with pytest.raises(InputError, match=message):
+        ho.read_predictions(tmp_path)
+
+
+def lm_eval_of_one(folder: Path) -> None:
+    rows = [{"doc_id": 0, "filter": "none", "metrics": ["acc"], "acc": 1.0}]
+    lines(folder / "beta" / "samples_law_2026-01-02T03-04-05.6.jsonl", rows)
+
+
+def test_scores_in_columns_need_no_target() -> None:
+    frame = pd.DataFrame(RIGHT, columns=SYSTEMS).assign(item=[f"q{i}" for i in range(ITEMS)])
+    table = ho.read_predictions(frame, format="scores", row="item")
+    assert table.held.names == SYSTEMS
+    assert ho.estimate(table, random_state=0).uncorrected == pytest.approx(RIGHT.mean(axis=0).max())
+
+
+def test_a_long_table_is_read_with_runs_models_and_one_evaluator() -> None:
+    frame = pd.concat([long_frame().assign(run=run, model="m", judge="j") for run in (1, 2)])
+    table = ho.read_predictions(frame)
+    assert table.held.n_repeats == 2
+    assert table.held.names == ("m: alpha", "m: beta", "m: gamma")
+
+
+def test_draws_of_tasks_have_two_names(tmp_path: Path) -> None:
+    lm_eval(tmp_path)
+    with pytest.raises(InputError, match="tasks must be one of stratified, whole") as error:
+        ho.read_predictions(tmp_path, tasks="all")
+    assert error.value.argument == "tasks"
