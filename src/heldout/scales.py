@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._record import json_number
+from heldout._text import number_text
 from heldout.errors import InputError, plain_values
 from heldout.estimates.types import Estimate, Interval, decimals_of
 from heldout.metrics.base import Metric
@@ -63,6 +64,23 @@ class Scale:
     def shown(self, value: float | None) -> float | None:
         """A value as shown; None if it is not finite."""
         return None if value is None else json_number(self.sign * float(value) + 0.0)  # no zero of sign minus
+
+    def text(self, value: float | None) -> str:
+        """A value, which is as it is shown, with the decimals that its uncertainty allows."""
+        return number_text(value, self.decimals)
+
+    def interval_text(self, label: str, low: float | None, high: float | None) -> str:
+        """An interval, which is as it is shown, after its level; empty without one. An open end is None.
+
+        Examples
+        --------
+        >>> Scale("ROC AUC", "", True, decimals=2).interval_text("95 % confidence interval", 0.8, 0.9)
+        '95 % confidence interval 0.80 to 0.90'
+        """
+        if low is None or high is None:
+            side, end = ("at most", high) if low is None else ("at least", low)
+            return "" if end is None else f"{label}: {side} {self.text(end)}"
+        return f"{label} {self.text(low)} to {self.text(high)}"
 
     def many(self, values: NDArray[np.float64]) -> tuple[float | None, ...]:
         return tuple(self.shown(value) for value in values.tolist())

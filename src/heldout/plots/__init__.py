@@ -6,8 +6,7 @@ table. Reports draw the same displays. matplotlib comes with the extra ``plot``.
 """
 
 from heldout.report.displays.corrected_score import CorrectedScoreDisplay
-from heldout.report.displays.history import SearchHistoryDisplay
-from heldout.report.displays.optimism import OptimismCurveDisplay
+from heldout.report.displays.history import OptimismCurveDisplay, SearchHistoryDisplay
 from heldout.report.displays.parameters import ParameterPlaneDisplay, ParameterSliceDisplay
 from heldout.report.displays.race import RaceDisplay
 from heldout.report.displays.ranking import RankingDisplay

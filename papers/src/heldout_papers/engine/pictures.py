@@ -110,9 +110,8 @@ class StudyDisplay(Display):
     surround: Frame
     draw: Callable[[Any], None]
 
-    def plot(self, ax: Any = None) -> StudyDisplay:
-        """Draw it on these axes, or a new figure's."""
-        ax, surround = self._axes(ax), self.surround
+    def _draw(self, ax: Any) -> None:
+        surround = self.surround
         self.draw(ax)
         for side, axis in (("x", surround.x), ("y", surround.y)):
             if axis.ends is not None:
@@ -131,8 +130,6 @@ class StudyDisplay(Display):
         if surround.has_diagonal:
             ax.autoscale(False)  # the points between which it is drawn are no data
             ax.axline((0, 0), (1, 1), color=MUTED, linestyle=":", linewidth=1.2, zorder=1)
-        self._legend()
-        return self
 
 
 def line_picture(

@@ -6,14 +6,14 @@ import copy
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 from xml.sax.saxutils import escape
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from heldout._record import frame_of
-from heldout._text import number_text, printable
+from heldout._text import printable
 from heldout.data.task import shortened
 from heldout.errors import InputError, MissingExtraError
 from heldout.metrics.named import direction_sentence
@@ -48,11 +48,33 @@ class Display:
     _owns_figure: bool
     _page: Any = None
     """The figure of a page to draw on, in place of one of pyplot."""
+    _size: tuple[float, float] = 6.4, 4.4
+    """Width and height of a figure of its own in inches."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure's by default.
+
+        Returns
+        -------
+        self
+        """
+        return self._drawn(ax)
+
+    def _drawn(self, ax: Any, **settings: Any) -> Self:
+        self._draw(self._axes(ax), **settings)
+        self._legend()
+        return self
+
+    def _draw(self, *arguments: Any, **settings: Any) -> None:
+        """What a class draws on the axes."""
         raise NotImplementedError
 
     def frame(self) -> Any:
@@ -75,8 +97,8 @@ class Display:
                 rows += [{"series": patch.get_label(), "x": x, "y": y} for x, y in bars]
         return frame_of(rows, "the numbers of a plot")
 
-    def _axes(self, ax: Any, *, width: float = 6.4, height: float = 4.4) -> Any:
-        """The axes to draw on: those given, or those of a new figure of so many inches."""
+    def _axes(self, ax: Any) -> Any:
+        """The axes to draw on: those given, or those of a new figure."""
         if ax is not None and not hasattr(ax, "figure"):
             raise InputError(
                 f"ax must be one matplotlib Axes, got {type(ax).__name__}; of several that plt.subplots returns "
@@ -85,7 +107,7 @@ class Display:
             )
         self._owns_figure = ax is None
         if ax is None:
-            figure = self._page or pyplot().figure(figsize=(width, height), layout="constrained")
+            figure = self._page or pyplot().figure(figsize=self._size, layout="constrained")
             ax = figure.subplots()
             ax.spines[["top", "right"]].set_visible(False)
             ax.ticklabel_format(useOffset=False)  # scores stand at their ticks, not their differences
@@ -101,6 +123,70 @@ class Display:
             self.figure_.legend(loc="outside lower center", fontsize="small", frameon=False)
         else:
             self.ax_.legend(loc="best", fontsize="small")
+
+
+class TitledDisplay(Display):
+    """A display of one configuration, whose name is its title."""
+
+    name: str
+    note: str = ""
+    """Below the title."""
+
+    def plot(self, ax: Any = None, *, name: str | None = None, line_kw: Style | None = None) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure's by default.
+        name : str, optional
+            The title; the configuration by default.
+        line_kw : dict, optional
+            Of the lines that show its numbers (``Axes.plot``, ``Axes.axvline``).
+
+        Returns
+        -------
+        self
+        """
+        self._drawn(ax, line_kw=line_kw)
+        title = name_text(self.name, 60) if name is None else name
+        if self.note:
+            self.ax_.set_title(f"{title}\n{plain_text(self.note)}", fontsize="medium")
+        else:
+            self.ax_.set_title(title)
+        return self
+
+
+class ScoredDisplay(Display):
+    """A display of scores of configurations, which a search has of each of its scorers."""
+
+    @classmethod
+    def from_search(cls, search: Any, *, scorer: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw it for a search.
+
+        Parameters
+        ----------
+        search : fitted search or Evaluation
+        scorer : str, optional
+            Of a search with several; the one that chose the winner by default.
+        ax : matplotlib Axes, optional
+            To draw on; a new figure's by default.
+        **kwargs : dict
+            Of ``plot``.
+
+        Raises
+        ------
+        InputError
+            When the search cannot be used, or lacks what is drawn.
+        MissingExtraError
+            When matplotlib is missing.
+        """
+        evaluation = evaluation_of(search)
+        return cls._of_search(evaluation, evaluation.scorer_named(scorer)).plot(ax, **kwargs)
+
+    @classmethod
+    def _of_search(cls, evaluation: Evaluation, scorer: str) -> Self:
+        raise NotImplementedError
 
 
 def embedded(
@@ -197,11 +283,12 @@ def styled(defaults: Style, own: Style | None) -> dict[str, Any]:
 
 
 def evaluation_of(search: Any) -> Evaluation:
-    """The record of a fitted search, or such a record itself.
+    """The record of a fitted search to draw, or such a record itself.
 
-    Raises InputError for anything else, and for a search that did not keep its predictions; scikit-learn's
-    NotFittedError for one that is not fitted.
+    Raises MissingExtraError without matplotlib, before anything is computed; InputError for anything else, and for
+    a search that did not keep its predictions; scikit-learn's NotFittedError for one that is not fitted.
     """
+    pyplot()
     if isinstance(search, Evaluation):
         return search
     if not hasattr(search, "fit") or not hasattr(type(search), "report"):
@@ -218,7 +305,8 @@ def evaluation_of(search: Any) -> Evaluation:
 
 
 def checked_result(result: Any, kind: type[Result], argument: str, source: str) -> Result:
-    """A result of this kind; refused otherwise, with the function that returns one."""
+    """A result of this kind to draw; refused otherwise, with the function that returns one."""
+    pyplot()
     if not isinstance(result, kind):
         raise InputError(
             f"{argument} must be what {source} returns, got {type(result).__name__}.", argument=argument
@@ -241,35 +329,14 @@ def score_label(scale: Scale, what: str = "", *, knows_direction: bool = True) -
     return plain_text(f"{named}{gap}{direction}".rstrip())
 
 
-def end_at_range(ax: Any, side: str, scale: Scale) -> None:
-    """End the x or y axis where the metric's range does, with room for half a dot and none for a tick."""
+def score_axis(ax: Any, side: str, scale: Scale, what: str = "", *, knows_direction: bool = True) -> None:
+    """The label of the x or y axis, and its end where the metric's range does, with room for half a dot."""
+    getattr(ax, f"set_{side}label")(score_label(scale, what, knows_direction=knows_direction))
     low, high = getattr(ax, f"get_{side}lim")()
     least, greatest = scale.range
-    room = 0.01 * (high - low)
+    room = 0.01 * (high - low)  # and none for a tick
     # With auto=None what a user draws on these axes later still fits.
     getattr(ax, f"set_{side}lim")(max(low, least - room), min(high, greatest + room), auto=None)
-
-
-def value_text(scale: Scale, value: float | None) -> str:
-    """A score with the decimals that its uncertainty allows."""
-    return number_text(value, scale.decimals)
-
-
-def interval_text(scale: Scale, label: str, low: float | None, high: float | None) -> str:
-    """An interval as text, with its level; empty without one. An open end is None.
-
-    Examples
-    --------
-    >>> interval_text(Scale("ROC AUC", "", True, decimals=2), "95 % confidence interval", 0.8, 0.9)
-    '95 % confidence interval 0.80 to 0.90'
-    """
-    if low is None and high is None:
-        return ""
-    if low is None:
-        return f"{label}: at most {value_text(scale, high)}"
-    if high is None:
-        return f"{label}: at least {value_text(scale, low)}"
-    return f"{label} {value_text(scale, low)} to {value_text(scale, high)}"
 
 
 def name_text(name: str, letters: int = LETTERS) -> str:

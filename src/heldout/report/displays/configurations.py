@@ -93,16 +93,13 @@ class ConfigurationsDisplay(Display):
     layers: Sequence[Dots]
     behind: Callable[[Any], None]
 
-    def plot(self, ax: Any = None) -> ConfigurationsDisplay:
-        """Draw it on these axes, or a new figure's."""
-        ax = self._axes(ax)
+    def _draw(self, ax: Any) -> None:
         self.behind(ax)
         for dots in reversed(self.layers):  # the best on top
             ax.plot(
                 dots.x, dots.y, "o", markersize=6.4, markeredgewidth=1.4, color=dots.colour, alpha=dots.opacity,
                 markerfacecolor=dots.colour if dots.is_filled else "none", gid=dots.configurations,
             )  # fmt: skip
-        return self
 
 
 def ranked_svg(rows: Rows, scale: Scale, *, key: str) -> str:

@@ -12,27 +12,16 @@ from heldout.errors import InputError
 from heldout.estimates.types import Estimate, is_uncorrected, was_named
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.configuration_scores import search_scale
-from heldout.report.displays.base import (
-    Display,
-    Style,
-    checked_result,
-    end_at_range,
-    evaluation_of,
-    interval_text,
-    name_text,
-    pyplot,
-    score_label,
-    styled,
-    value_text,
-)
+from heldout.report.displays.base import ScoredDisplay, Style, TitledDisplay, checked_result, score_axis, styled
 from heldout.report.displays.ranking import RankingDisplay
 from heldout.report.entries import Facts
 from heldout.report.headline import distribution_label, distribution_of, interval_label
+from heldout.result import Evaluation
 from heldout.scales import BAND, BLUE, SKY, VERMILLION, Scale, scale_of_estimate, scale_of_metric
 
 
 @dataclass(eq=False, repr=False)
-class CorrectedScoreDisplay(Display):
+class CorrectedScoreDisplay(TitledDisplay, ScoredDisplay):
     """The corrected score and its interval beside the uncorrected score, and what the bootstraps found.
 
     Made by ``from_search``, ``from_estimate`` or ``from_validation``. All numbers are as they are shown: in the
@@ -91,37 +80,19 @@ class CorrectedScoreDisplay(Display):
 
     @classmethod
     def from_search(cls, search: Any, *, scorer: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw the estimate of a search.
-
-        Parameters
-        ----------
-        search : fitted search or Evaluation
-        scorer : str, optional
-            Of a search with several; the one that chose the winner by default.
-        ax : matplotlib Axes, optional
-            To draw on; a new figure's by default.
-        **kwargs : dict
-            Of ``plot``.
-
-        Raises
-        ------
-        InputError
-            When the search has no such estimate.
-        MissingExtraError
-            When matplotlib is missing.
-        """
-        pyplot()
         was_not_kept = getattr(search, "evaluation_", search) is None
         if scorer is None and was_not_kept and getattr(search, "estimate_", None) is not None:
             return cls.from_estimate(search.estimate_, ax=ax, **kwargs)
-        evaluation = evaluation_of(search)
-        name = evaluation.scorer_named(scorer)
-        if name not in evaluation.estimates:
+        return super().from_search(search, scorer=scorer, ax=ax, **kwargs)
+
+    @classmethod
+    def _of_search(cls, evaluation: Evaluation, scorer: str) -> Self:
+        if scorer not in evaluation.estimates:
             raise InputError(
-                f"the search has no estimate of {name}, because it has `method=None`; name a method, or draw "
+                f"the search has no estimate of {scorer}, because it has `method=None`; name a method, or draw "
                 "ho.plots.RankingDisplay."
             )
-        return cls._of(evaluation.estimates[name], search_scale(evaluation, name)).plot(ax, **kwargs)
+        return cls._of(evaluation.estimates[scorer], search_scale(evaluation, scorer))
 
     @classmethod
     def from_estimate(cls, estimate: Estimate, *, ax: Any = None, **kwargs: Any) -> Self:
@@ -134,7 +105,6 @@ class CorrectedScoreDisplay(Display):
         **kwargs : dict
             Of ``plot``.
         """
-        pyplot()
         checked_result(estimate, Estimate, "estimate", "ho.estimate or another function of heldout")
         scale, knows_direction = scale_of_estimate(estimate)
         return cls._of(estimate, scale, knows_direction=knows_direction).plot(ax, **kwargs)
@@ -154,7 +124,6 @@ class CorrectedScoreDisplay(Display):
         **kwargs : dict
             Of ``plot``.
         """
-        pyplot()
         checked_result(validation, Validation, "validation", "ho.bootstrap_validate")
         name = next(iter(validation.estimates)) if metric is None else metric
         if not isinstance(name, str) or name not in validation.estimates:
@@ -198,39 +167,17 @@ class CorrectedScoreDisplay(Display):
             knows_direction=knows_direction,
         )
 
-    def plot(
-        self,
-        ax: Any = None,
-        *,
-        name: str | None = None,
-        line_kw: Style | None = None,
-    ) -> Self:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure's by default.
-        name : str, optional
-            The title; the winner by default.
-        line_kw : dict, optional
-            Of the line of the value (``Axes.axvline``).
-
-        Returns
-        -------
-        self
-        """
-        ax = self._axes(ax)
-        text = f"{self.label} {value_text(self.metric, self.value)}"
+    def _draw(self, ax: Any, line_kw: Style | None) -> None:
+        text = f"{self.label} {self.metric.text(self.value)}"
         style = styled({"color": BLUE, "linewidth": 2.2, "label": text}, line_kw)
         self.value_line_ = ax.axvline(self.value, **style)
         self.band_ = self.bars_ = self.uncorrected_line_ = None
         if self.label != self.uncorrected_label:
-            text = f"{self.uncorrected_label} {value_text(self.metric, self.uncorrected)}"
+            text = f"{self.uncorrected_label} {self.metric.text(self.uncorrected)}"
             style = {"color": VERMILLION, "linewidth": 2.2, "linestyle": (0, (5, 2)), "label": text}
             self.uncorrected_line_ = ax.axvline(self.uncorrected, **style)
         if self.low is not None or self.high is not None:
-            text = interval_text(self.metric, self.interval_label, self.low, self.high)
+            text = self.metric.interval_text(self.interval_label, self.low, self.high)
             self.band_ = ax.axvspan(*self._ends_in_view(), color=BAND, label=text, zorder=0)
         if self.distribution is None:
             ax.set_yticks([])
@@ -243,11 +190,7 @@ class CorrectedScoreDisplay(Display):
             ax.set_ylabel("bootstraps")
             ax.set_ylim(bottom=0)
             ax.locator_params(axis="y", integer=True)
-        end_at_range(ax, "x", self.metric)
-        ax.set_xlabel(score_label(self.metric, knows_direction=self.knows_direction))
-        ax.set_title(name_text(self.name, 60) if name is None else name)
-        self._legend()
-        return self
+        score_axis(ax, "x", self.metric, knows_direction=self.knows_direction)
 
     def _ends_in_view(self) -> tuple[float, float]:
         """The ends of the interval, an open one where the other numbers end."""

@@ -27,13 +27,12 @@ from heldout.predictions import HeldOutPredictions, is_predicted
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.replicates import Replicates
 from heldout.report.displays.base import (
-    Display,
     Style,
+    TitledDisplay,
     checked_result,
     class_text,
     evaluation_of,
     in_columns,
-    name_text,
     percent,
     plain_text,
     pyplot,
@@ -161,7 +160,7 @@ class PlottedRows:
 
 
 @dataclass(eq=False, repr=False)
-class CurvesDisplay(Display):
+class CurvesDisplay(TitledDisplay):
     """Lines over one x.
 
     A subclass says which lines rows have (``_from_rows``) and which a validation has (``_corrected_curve``), and
@@ -173,6 +172,7 @@ class CurvesDisplay(Display):
     note: str = ""
     caption: str = ""
     """What a page says below the curves of a validation."""
+    _size = 5.4, 5.8
     _tasks: ClassVar[frozenset[TaskKind]] = frozenset({TaskKind.BINARY})
     _needed: ClassVar[str] = "probabilities (which 'neg_log_loss' and 'neg_brier_score' read)"
     _responses: ClassVar[frozenset[Response]] = frozenset({Response.PROBABILITIES})
@@ -201,7 +201,6 @@ class CurvesDisplay(Display):
         MissingExtraError
             When matplotlib is missing.
         """
-        pyplot()
         evaluation = evaluation_of(search)
         chosen = evaluation.winner if configuration is None else configuration
         index = configuration_index(evaluation.predictions.names, chosen)
@@ -303,7 +302,6 @@ class CurvesDisplay(Display):
         MissingExtraError
             When matplotlib is missing.
         """
-        pyplot()
         checked_result(validation, Validation, "validation", "ho.bootstrap_validate")
         styles = {name: settings.pop(name) for name in ("name", "line_kw") if name in settings}
         display = cls.of_replicates(validation.replicates, of_class=of_class, **settings)
@@ -329,23 +327,7 @@ class CurvesDisplay(Display):
         display.caption = f"{cls._caption(curve)} {curve.flags.get(Flag.CURVE_BEYOND_RANGE, '')}".strip()
         return display
 
-    def plot(self, ax: Any = None, *, name: str | None = None, line_kw: Style | None = None) -> Self:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure's by default.
-        name : str, optional
-            The title; the configuration by default.
-        line_kw : dict, optional
-            Of every line (``Axes.plot``).
-
-        Returns
-        -------
-        self
-        """
-        ax = self._axes(ax, width=5.4, height=5.8)
+    def _draw(self, ax: Any, line_kw: Style | None) -> None:
         self.lines_: list[Any] = []
         for line, look in zip(self.lines, looks(self.lines), strict=True):
             y, low, high = (np.array(values, dtype=float) for values in (line.y, line.low, line.high))
@@ -357,13 +339,6 @@ class CurvesDisplay(Display):
                 ends = np.clip([y - low, high - y], 0, None)
                 ax.errorbar(line.x, y, yerr=ends, fmt="none", ecolor=look["color"], elinewidth=1.4)
         self._frame(ax)
-        title = name_text(self.name, 60) if name is None else name
-        if self.note:
-            ax.set_title(f"{title}\n{plain_text(self.note)}", fontsize="medium")
-        else:
-            ax.set_title(title)
-        self._legend()
-        return self
 
     @classmethod
     def _of(cls, rows: PlottedRows, advice: str = "") -> Self:

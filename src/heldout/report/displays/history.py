@@ -1,4 +1,4 @@
-"""The history of a search: the best score so far, uncorrected and corrected."""
+"""Scores over the number of configurations: the history of a search, and how its optimism grows."""
 
 from __future__ import annotations
 
@@ -14,23 +14,22 @@ from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.methods import answer, method_of
-from heldout.estimates.paired.scores import curve_points
+from heldout.estimates.paired.compare import ConfigurationComparison
+from heldout.estimates.paired.scores import OptimismCurve, curve_points
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
-from heldout.report.configuration_scores import among_first, search_scale
+from heldout.report.configuration_scores import among_first, comparison_of_search, search_scale
 from heldout.report.displays.base import (
     ADAPTIVE_NOTE,
-    Display,
+    ScoredDisplay,
+    checked_result,
     configurations_axis,
-    end_at_range,
-    evaluation_of,
-    pyplot,
-    score_label,
+    score_axis,
     two_lines,
 )
 from heldout.report.headline import interval_label
 from heldout.result import Evaluation
-from heldout.scales import BAND, MUTED, Scale
+from heldout.scales import BAND, MUTED, Scale, scale_of_metric
 
 MOST_POINTS = 24
 """Points of the curves: the estimate is computed again at each."""
@@ -112,7 +111,7 @@ def search_history(evaluation: Evaluation, scorer: str | None = None) -> SearchH
 
 
 @dataclass(eq=False, repr=False)
-class SearchHistoryDisplay(Display):
+class SearchHistoryDisplay(ScoredDisplay):
     """The best score so far and its corrected estimate, by the number of configurations tried.
 
     Made by ``from_search``. Where the uncorrected curve improves and the corrected one does not, the search chose
@@ -145,45 +144,10 @@ class SearchHistoryDisplay(Display):
     history: SearchHistory
 
     @classmethod
-    def from_search(
-        cls,
-        search: Any,
-        *,
-        scorer: str | None = None,
-        ax: Any = None,
-    ) -> Self:
-        """Draw the history of a search.
+    def _of_search(cls, evaluation: Evaluation, scorer: str) -> Self:
+        return cls(search_history(evaluation, scorer))
 
-        Parameters
-        ----------
-        search : fitted search or Evaluation
-        scorer : str, optional
-            Of a search with several; the one that chose the winner by default.
-        ax : matplotlib Axes, optional
-
-        Raises
-        ------
-        InputError
-            When the search cannot be used, or its method does not fit.
-        MissingExtraError
-            When matplotlib is missing.
-        """
-        pyplot()
-        return cls(search_history(evaluation_of(search), scorer)).plot(ax)
-
-    def plot(self, ax: Any = None) -> Self:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure's by default.
-
-        Returns
-        -------
-        self
-        """
-        ax = self._axes(ax)
+    def _draw(self, ax: Any) -> None:
         history = self.history
         x = history.n_configurations
         labels = "winner so far, uncorrected", f"winner so far, corrected by {history.method}"
@@ -195,12 +159,9 @@ class SearchHistoryDisplay(Display):
             label = f"{history.interval_label} of the corrected one"
             self.band_ = ax.fill_between(x, *self._ends_in_view(), color=BAND, label=label, zorder=0)
         configurations_axis(ax, int(x[-1]), "configurations tried, in the order of the search")
-        end_at_range(ax, "y", history.metric)
-        ax.set_ylabel(score_label(history.metric))
-        self._legend()
+        score_axis(ax, "y", history.metric)
         if self.notes:
             ax.set_title("\n".join(self.notes), fontsize="small", color=MUTED, loc="left")
-        return self
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -221,3 +182,79 @@ class SearchHistoryDisplay(Display):
         low = np.where(np.isnan(history.low) & np.isfinite(history.high), np.nanmin(drawn), history.low)
         high = np.where(np.isnan(history.high) & np.isfinite(history.low), np.nanmax(drawn), history.high)
         return low, high
+
+
+@dataclass(eq=False, repr=False)
+class OptimismCurveDisplay(ScoredDisplay):
+    """What choosing the best of c configurations flatters, for c = 1 .. C: the gap between two curves.
+
+    Made by ``from_search`` or ``from_comparison``. Each point is a mean over all ways to have tried c of the
+    configurations, so that their order does not matter. The corrected curve is the score on rows that took no part
+    in the choice: at C it is the estimate of the method ``bbc``, but for the control.
+
+    Parameters
+    ----------
+    curve : OptimismCurve
+    metric : Scale
+    n_out : int
+        Configurations that were dropped or failed; they are not in the curve.
+    is_adaptive : bool
+        Whether configurations were proposed because of scores: part of the optimism remains then.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    uncorrected_line_, corrected_line_, gap_ : matplotlib artists
+
+    Examples
+    --------
+    >>> import numpy as np, heldout as ho
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 200)
+    >>> compared = ho.compare_configurations(y, rng.random((200, 50)), metric="roc_auc", random_state=0)
+    >>> display = ho.plots.OptimismCurveDisplay.from_comparison(compared)
+    >>> bool(display.curve.optimism[0] < 0.02 < display.curve.optimism[-1])
+    True
+    """
+
+    curve: OptimismCurve
+    metric: Scale
+    n_out: int = 0
+    is_adaptive: bool = False
+
+    @classmethod
+    def _of_search(cls, evaluation: Evaluation, scorer: str) -> Self:
+        compared = comparison_of_search(evaluation, scorer)
+        scale, is_adaptive = search_scale(evaluation, scorer), evaluation.predictions.adaptive
+        return cls(compared.optimism_curve(), scale, _n_out(compared), is_adaptive)
+
+    @classmethod
+    def from_comparison(cls, comparison: ConfigurationComparison, *, ax: Any = None) -> Self:
+        """Draw it for what ``ho.compare_configurations`` returned.
+
+        Parameters
+        ----------
+        comparison : ConfigurationComparison
+        ax : matplotlib Axes, optional
+        """
+        compared = checked_result(comparison, ConfigurationComparison, "comparison", "ho.compare_configurations")
+        metric, curve = compared.evidence.metric, compared.optimism_curve()
+        scale = scale_of_metric(metric, scores=curve.uncorrected.tolist())
+        return cls(curve, scale, _n_out(compared)).plot(ax)
+
+    def _draw(self, ax: Any) -> None:
+        curve, sign = self.curve, self.metric.sign
+        x, uncorrected, corrected = curve.n_configurations, sign * curve.uncorrected, sign * curve.corrected
+        labels = "best of them, uncorrected", "the same on rows that took no part in the choice"
+        self.uncorrected_line_, self.corrected_line_ = two_lines(ax, x, (uncorrected, corrected), labels)
+        text = f"optimism, {self.metric.text(float(curve.optimism[-1]))} at {x[-1]:,}"
+        self.gap_ = ax.fill_between(x, corrected, uncorrected, color=BAND, label=text)
+        out = f",\nwithout {self.n_out:,} dropped or failed" if self.n_out else ""
+        configurations_axis(ax, int(x[-1]), f"configurations to choose from (mean over all ways){out}")
+        score_axis(ax, "y", self.metric)
+        if self.is_adaptive:
+            ax.set_title(ADAPTIVE_NOTE, fontsize="small", color=MUTED, loc="left")
+
+
+def _n_out(comparison: ConfigurationComparison) -> int:
+    return len(comparison.names) - comparison.scores.n_candidates

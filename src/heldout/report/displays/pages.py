@@ -26,9 +26,7 @@ class SplitsDisplay(Display):
 
     race: Facts
 
-    def plot(self, ax: Any = None) -> SplitsDisplay:
-        """Draw it on these axes, or a new figure's."""
-        ax = self._axes(ax)
+    def _draw(self, ax: Any) -> None:
         alive, total = np.array(self.race.alive), max(self.race.configurations, 1)
         splits = np.arange(1, len(alive) + 1)
         style = {"width": 0.86, "linewidth": 0}
@@ -45,8 +43,6 @@ class SplitsDisplay(Display):
         ax.set(xlabel="split", ylabel="configurations", xlim=(0.4, len(alive) + 0.6), ylim=(0, 1.12 * total))
         ax.locator_params(integer=True)
         ax.grid(visible=False, axis="x")
-        self._legend()
-        return self
 
 
 @dataclass(eq=False, repr=False)
@@ -55,15 +51,12 @@ class GainsDisplay(Display):
 
     curve: Facts
 
-    def plot(self, ax: Any = None) -> GainsDisplay:
-        """Draw it on these axes, or a new figure's."""
-        ax, curve = self._axes(ax), self.curve
+    def _draw(self, ax: Any) -> None:
+        curve = self.curve
         labels = "on the rows that chose it", "on rows left out"
         two_lines(ax, curve.n_configurations, (curve.uncorrected, curve.corrected), labels, drawstyle="steps-post")
         configurations_axis(ax, curve.n_configurations[-1], "configurations tried")
         ax.set_ylabel(f"gain in {in_sentence(curve.scale.title)}")
-        self._legend()
-        return self
 
 
 @dataclass(eq=False, repr=False)
@@ -72,14 +65,12 @@ class FittedDisplay(Display):
 
     residuals: Facts
 
-    def plot(self, ax: Any = None) -> FittedDisplay:
-        """Draw it on these axes, or a new figure's."""
-        ax, rows = self._axes(ax), self.residuals
+    def _draw(self, ax: Any) -> None:
+        rows = self.residuals
         ends = reach_of([*rows.predicted, *rows.truth])
         _row_dots(ax, rows.predicted, rows.truth)
         ax.plot(ends, ends, color=MUTED, linestyle=":", linewidth=1.2)
         ax.set(xlim=ends, ylim=ends, xlabel="prediction", ylabel="truth")
-        return self
 
 
 @dataclass(eq=False, repr=False)
@@ -88,9 +79,8 @@ class ResidualsDisplay(Display):
 
     residuals: Facts
 
-    def plot(self, ax: Any = None) -> ResidualsDisplay:
-        """Draw it on these axes, or a new figure's."""
-        ax, rows = self._axes(ax), self.residuals
+    def _draw(self, ax: Any) -> None:
+        rows = self.residuals
         differences = np.subtract(rows.truth, rows.predicted)
         _row_dots(ax, rows.predicted, differences)
         ax.axhline(0, color=MUTED, linestyle=":", linewidth=1.2)
@@ -108,8 +98,6 @@ class ResidualsDisplay(Display):
             xlabel="prediction",
             ylabel="truth minus prediction",
         )
-        self._legend()
-        return self
 
 
 def _row_dots(ax: Any, x: Any, y: Any) -> None:
@@ -122,9 +110,8 @@ class OptimismDisplay(Display):
 
     optimism: Facts
 
-    def plot(self, ax: Any = None) -> OptimismDisplay:
-        """Draw it on these axes, or a new figure's."""
-        ax, optimism = self._axes(ax), self.optimism
+    def _draw(self, ax: Any) -> None:
+        optimism = self.optimism
         ax.stairs(optimism.counts, optimism.edges, fill=True, color=SKY, label="bootstraps")
         ax.axvline(0, color=MUTED, linestyle=":", linewidth=1.4)
         mean = number_text(optimism.mean, optimism.metric.decimals).replace("-", "−")
@@ -132,8 +119,6 @@ class OptimismDisplay(Display):
         ax.set(xlabel=f"optimism, {optimism.metric.title}", ylabel="bootstraps")
         ax.locator_params(axis="y", integer=True)
         ax.grid(visible=False, axis="x")
-        self._legend()
-        return self
 
 
 @dataclass(eq=False, repr=False)
@@ -151,9 +136,8 @@ class LearningCurveDisplay(Display):
         order = [int(j) for j in np.argsort(-last, kind="stable") if np.isfinite(last[j]) and j != curve.winner]
         return (curve.winner, *order[: MOST_CURVES - 1])
 
-    def plot(self, ax: Any = None) -> LearningCurveDisplay:
-        """Draw it on these axes, or a new figure's."""
-        ax, curve, scale = self._axes(ax), self.curve, self.scale
+    def _draw(self, ax: Any) -> None:
+        curve, scale = self.curve, self.scale
         sizes = np.linspace(curve.sizes[0], curve.n_rows, 60)
         at_sizes = np.array([curve.at(size) for size in sizes])
         errors = np.nan_to_num(curve.standard_error)
@@ -176,5 +160,3 @@ class LearningCurveDisplay(Display):
         values = scale.sign * np.concatenate(shown)
         ax.set(xlim=(0, None), ylim=reach_of(values[np.isfinite(values)].tolist(), scale.range, share=0.06))
         ax.set(xlabel="training rows", ylabel=plain_text(scale.title))
-        self._legend()
-        return self

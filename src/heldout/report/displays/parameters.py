@@ -16,14 +16,13 @@ from heldout.report.configuration_scores import configuration_scores
 from heldout.report.displays.base import (
     Display,
     Style,
-    end_at_range,
     evaluation_of,
     parameter_ticks,
     percent,
     pyplot,
+    score_axis,
     score_label,
     styled,
-    value_text,
 )
 from heldout.report.parameters import (
     ParameterAxis,
@@ -94,7 +93,6 @@ class ParameterSliceDisplay(Display):
         MissingExtraError
             When matplotlib is missing.
         """
-        pyplot()
         scores = configuration_scores(evaluation_of(search), scorer, finds_set=False)
         if parameter is None:
             found = parameters_searched(scores)
@@ -117,7 +115,9 @@ class ParameterSliceDisplay(Display):
         -------
         self
         """
-        ax = self._axes(ax)
+        return self._drawn(ax, line_kw=line_kw)
+
+    def _draw(self, ax: Any, line_kw: Style | None) -> None:
         scores, axis, best = self.slice.scores, self.slice.axis, self._best
         own = axis.value_of
         self._draw_configurations(ax)
@@ -136,10 +136,7 @@ class ParameterSliceDisplay(Display):
             }  # fmt: skip
             (self.winner_mark_,) = ax.plot([own[scores.winner]], [scores.scores[scores.winner]], **style)
         parameter_ticks(ax, axis, "x")
-        end_at_range(ax, "y", scores.metric)
-        ax.set_ylabel(score_label(scores.metric, "uncorrected"))
-        self._legend()
-        return self
+        score_axis(ax, "y", scores.metric, "uncorrected")
 
     @property
     def _best(self) -> NDArray[np.intp]:
@@ -212,6 +209,7 @@ class ParameterPlaneDisplay(Display):
     """
 
     plane: ParameterPlane
+    _size = 6.8, 4.8
 
     @classmethod
     def from_search(
@@ -240,7 +238,6 @@ class ParameterPlaneDisplay(Display):
         MissingExtraError
             When matplotlib is missing.
         """
-        pyplot()
         is_pair = isinstance(parameters, Sequence) and not isinstance(parameters, str) and len(parameters) == 2
         if parameters is not None and not is_pair:
             raise InputError(
@@ -255,19 +252,7 @@ class ParameterPlaneDisplay(Display):
             )
         return cls(parameter_plane(scores, names)).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure's by default.
-
-        Returns
-        -------
-        self
-        """
-        ax = self._axes(ax, width=6.8, height=4.8)
+    def _draw(self, ax: Any) -> None:
         scores = self.plane.scores
         colours = pyplot().get_cmap("cividis")  # light is better: of a loss it is turned round
         look = {"cmap": colours if scores.metric.greater_is_better else colours.reversed()}
@@ -277,7 +262,6 @@ class ParameterPlaneDisplay(Display):
             self._draw_points(ax, look)
         self.colorbar_ = self.figure_.colorbar(self.colours_, ax=ax)
         self.colorbar_.set_label(score_label(scores.metric, "uncorrected"))
-        return self
 
     def _draw_cells(self, ax: Any, look: dict[str, Any]) -> None:
         plane, scores = self.plane, self.plane.scores
@@ -292,8 +276,8 @@ class ParameterPlaneDisplay(Display):
         has_texts = len(plane.best) <= MOST_TEXTS
         for place, (i, j) in enumerate(zip(column.tolist(), row.tolist(), strict=True)):
             if has_texts:
-                text = value_text(scores.metric, float(cells[j, i]))
-                text += f"\n± {value_text(scores.metric, half[place])}" if np.isfinite(half[place]) else ""
+                text = scores.metric.text(float(cells[j, i]))
+                text += f"\n± {scores.metric.text(half[place])}" if np.isfinite(half[place]) else ""
                 text += "\ndropped" if is_dropped[place] else ""
                 light = self.colours_.norm(cells[j, i]) > 0.5
                 dark = light if scores.metric.greater_is_better else not light

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self, TypeAlias
 
@@ -9,7 +10,7 @@ from heldout._text import counted
 from heldout.data.checks import check_count
 from heldout.errors import InputError
 from heldout.report.configuration_scores import ConfigurationScores, configuration_scores, search_scale
-from heldout.report.displays.base import Display, evaluation_of, names_and_head, pyplot, score_label, value_text
+from heldout.report.displays.base import Display, evaluation_of, names_and_head, score_label
 from heldout.report.entries import Facts
 from heldout.report.race import race_of
 from heldout.result import Evaluation
@@ -123,7 +124,6 @@ class RaceDisplay(Display):
         MissingExtraError
             When matplotlib is missing.
         """
-        pyplot()
         evaluation = evaluation_of(search)
         scale = search_scale(evaluation, evaluation.refit_metric)
         race = race_of(evaluation, scale)
@@ -151,8 +151,11 @@ class RaceDisplay(Display):
         """
         check_count("max_configurations", max_configurations)
         drawn = self.lines[:max_configurations]
+        self._size = 7.2, 1.4 + 0.27 * (len(drawn) + 1)
+        return self._drawn(ax, drawn=drawn)
+
+    def _draw(self, ax: Any, drawn: Sequence[RaceLine]) -> None:
         left = len(self.lines) - len(drawn)
-        ax = self._axes(ax, width=7.2, height=1.4 + 0.27 * (len(drawn) + 1))
         colours = {"finished": BLUE, "dropped": SKY, "failed": "white"}
         style = {
             "color": [colours[line.ending] for line in drawn], "edgecolor": MUTED, "height": 0.72, "linewidth": 0.6,
@@ -160,7 +163,7 @@ class RaceDisplay(Display):
         }  # fmt: skip
         self.bars_ = ax.barh(range(len(drawn)), [line.splits for line in drawn], **style)
         for row, line in enumerate(drawn):
-            score = "" if line.score is None else f" {value_text(self.metric, line.score)}"
+            score = "" if line.score is None else f" {self.metric.text(line.score)}"
             mark = {"finished": "", "dropped": " × dropped", "failed": " failed"}[line.ending]
             text = f"{' winner' if line.is_winner else mark}{score}"
             colour = VERMILLION if line.is_winner else MUTED
@@ -177,4 +180,3 @@ class RaceDisplay(Display):
         ax.set_ylabel(head)
         done = f"{self.race.fits:,} of {self.race.configurations * planned:,} fits made"
         ax.set_title(f"{done}, {counted(len(self.race.dropped), 'configuration')} dropped", fontsize="medium")
-        return self

@@ -14,26 +14,16 @@ from heldout.data.checks import check_count
 from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.estimates.types import Estimate
 from heldout.report.configuration_scores import ConfigurationScores, compared_scores, configuration_scores
-from heldout.report.displays.base import (
-    Display,
-    checked_result,
-    end_at_range,
-    evaluation_of,
-    interval_text,
-    names_and_head,
-    percent,
-    pyplot,
-    score_label,
-    value_text,
-)
+from heldout.report.displays.base import ScoredDisplay, checked_result, names_and_head, percent, score_axis
 from heldout.report.headline import interval_label
+from heldout.result import Evaluation
 from heldout.scales import BLUE, MUTED, VERMILLION
 
 MOST_DRAWN = 20
 
 
 @dataclass(eq=False, repr=False)
-class RankingDisplay(Display):
+class RankingDisplay(ScoredDisplay):
     """The configurations ranked by their held-out scores, each with the interval of its own score.
 
     Made by ``from_search`` or ``from_comparison``. The scores and intervals are uncorrected; below that of the
@@ -70,29 +60,8 @@ class RankingDisplay(Display):
     estimate: Estimate | None = None
 
     @classmethod
-    def from_search(cls, search: Any, *, scorer: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw the configurations of a search.
-
-        Parameters
-        ----------
-        search : fitted search or Evaluation
-        scorer : str, optional
-            Of a search with several; the one that chose the winner by default.
-        ax : matplotlib Axes, optional
-        **kwargs : dict
-            Of ``plot``.
-
-        Raises
-        ------
-        InputError
-            When the search cannot be used.
-        MissingExtraError
-            When matplotlib is missing.
-        """
-        pyplot()
-        evaluation = evaluation_of(search)
-        name = evaluation.scorer_named(scorer)
-        return cls(configuration_scores(evaluation, name), evaluation.estimates.get(name)).plot(ax, **kwargs)
+    def _of_search(cls, evaluation: Evaluation, scorer: str) -> Self:
+        return cls(configuration_scores(evaluation, scorer), evaluation.estimates.get(scorer))
 
     @classmethod
     def from_comparison(cls, comparison: ConfigurationComparison, *, ax: Any = None, **kwargs: Any) -> Self:
@@ -105,7 +74,6 @@ class RankingDisplay(Display):
         **kwargs : dict
             Of ``plot``.
         """
-        pyplot()
         compared = checked_result(comparison, ConfigurationComparison, "comparison", "ho.compare_configurations")
         return cls(compared_scores(compared)).plot(ax, **kwargs)
 
@@ -124,9 +92,14 @@ class RankingDisplay(Display):
         self
         """
         check_count("max_configurations", max_configurations)
-        scores, drawn = self.scores, self._drawn(max_configurations)
-        ax = self._axes(ax, width=7.2, height=1.7 + 0.3 * (len(drawn) + 1))
-        self.drawn_ = drawn
+        order = self.scores.order
+        late = [j for j in order[max_configurations:] if j == self.scores.winner]
+        self.drawn_ = np.concatenate([order[:max_configurations], late]).astype(np.intp)
+        self._size = 7.2, 1.7 + 0.3 * (len(self.drawn_) + 1)
+        return self._drawn(ax)
+
+    def _draw(self, ax: Any) -> None:
+        scores, drawn = self.scores, self.drawn_
         for rows, look in self._kinds():
             self._bars(ax, rows, look)
         self.estimate_bar_ = None
@@ -137,21 +110,13 @@ class RankingDisplay(Display):
         ax.set_yticks(range(len(drawn) + bool(left)), names + ([f"and {left:,} more"] if left else []))
         ax.set_ylim(len(drawn) - 0.4 + bool(left), -0.9)
         ax.locator_params(axis="x", nbins=6)
-        end_at_range(ax, "x", scores.metric)
-        ax.set_xlabel(score_label(scores.metric))
+        score_axis(ax, "x", scores.metric)
         ax.set_ylabel(head)
         for label, j in zip(ax.get_yticklabels(), drawn.tolist(), strict=False):
             label.set_fontweight("bold" if j == scores.winner else "normal")
         if n_out := int((~scores.is_candidate).sum()):
             text = f"{counted(n_out, 'configuration')} dropped or failed: not ranked"
             ax.set_title(text, fontsize="small", color=MUTED, loc="left")
-        self._legend()
-        return self
-
-    def _drawn(self, most: int) -> NDArray[np.intp]:
-        order = self.scores.order
-        late = [j for j in order[most:] if j == self.scores.winner]
-        return np.concatenate([order[:most], late]).astype(np.intp)
 
     def _kinds(self) -> Iterator[tuple[NDArray[np.intp], Mapping[str, Any]]]:
         """Rows that are drawn alike, and how."""
@@ -184,8 +149,8 @@ class RankingDisplay(Display):
         if low is not None or high is not None:
             ends = value if low is None else low, value if high is None else high
             bars = np.array([[max(value - ends[0], 0.0)], [max(ends[1] - value, 0.0)]])
-        text = f"winner, corrected: {value_text(scale, value)}"
-        interval = interval_text(scale, interval_label(self.estimate), low, high)
+        text = f"winner, corrected: {scale.text(value)}"
+        interval = scale.interval_text(interval_label(self.estimate), low, high)
         look = {
             "fmt": "D", "color": VERMILLION, "markersize": 6.5, "capsize": 3, "elinewidth": 1.8,
             "label": f"{text} ({interval})" if interval else text,

@@ -22,20 +22,16 @@ from heldout.estimates.types import Estimate
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
 from heldout.report.displays.base import (
-    Display,
     Style,
+    TitledDisplay,
     class_text,
-    end_at_range,
     evaluation_of,
     in_columns,
-    interval_text,
-    name_text,
     percent,
     plain_text,
     pyplot,
-    score_label,
+    score_axis,
     styled,
-    value_text,
 )
 from heldout.report.headline import interval_label
 from heldout.scales import BAND, BLUE, ORANGE, VERMILLION, Scale, scale_of_metric
@@ -134,7 +130,7 @@ _CUT = {Response.DECISION: "decision function", Response.PROBABILITIES: "predict
 
 
 @dataclass(eq=False, repr=False)
-class ThresholdChoiceDisplay(Display):
+class ThresholdChoiceDisplay(TitledDisplay):
     """The score at each decision threshold, the one chosen, and those that bootstraps choose.
 
     Made by ``from_search`` or ``from_predictions``, which tune the threshold together with the configuration. The
@@ -163,6 +159,9 @@ class ThresholdChoiceDisplay(Display):
 
     choice: ThresholdChoice
 
+    def __post_init__(self) -> None:
+        self.name = self.choice.configuration
+
     @classmethod
     def from_search(
         cls,
@@ -190,7 +189,6 @@ class ThresholdChoiceDisplay(Display):
         MissingExtraError
             When matplotlib is missing.
         """
-        pyplot()
         evaluation = evaluation_of(search)
         task, found = evaluation.task, evaluation.predictions
         tuned = evaluation.metrics[evaluation.refit_metric] if metric is None else metric
@@ -244,29 +242,7 @@ class ThresholdChoiceDisplay(Display):
     def _of(cls, inputs: Inputs) -> Self:
         return cls(threshold_choice(inputs, method_of(_defaults.METHOD)))
 
-    def plot(
-        self,
-        ax: Any = None,
-        *,
-        name: str | None = None,
-        line_kw: Style | None = None,
-    ) -> Self:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure's by default.
-        name : str, optional
-            The title; the configuration by default.
-        line_kw : dict, optional
-            Of the curve (``Axes.plot``).
-
-        Returns
-        -------
-        self
-        """
-        ax = self._axes(ax)
+    def _draw(self, ax: Any, line_kw: Style | None) -> None:
         choice, scale = self.choice, self.choice.metric
         # Thresholds lie midway between scores of rows, at which the score of the configuration steps.
         style = {
@@ -278,8 +254,8 @@ class ThresholdChoiceDisplay(Display):
         style = {"color": BAND, "label": label, "zorder": 0, "step": "mid"}
         self.band_ = ax.fill_between(choice.thresholds, choice.low, choice.high, **style)
         low, high = scale.closed_ends(choice.estimate.interval)
-        interval = interval_text(scale, interval_label(choice.estimate), low, high)
-        value = value_text(scale, scale.sign * choice.estimate.value)
+        interval = scale.interval_text(interval_label(choice.estimate), low, high)
+        value = scale.text(scale.sign * choice.estimate.value)
         text = (
             f"chosen: {choice.threshold:.4g}, corrected score {value}{f'{chr(10)}({interval})' if interval else ''}"
         )
@@ -288,11 +264,7 @@ class ThresholdChoiceDisplay(Display):
         self._draw_chosen(ax)
         above = f"above it {class_text(choice.positive)} is predicted"
         ax.set_xlabel(plain_text(f"threshold of the {_CUT[choice.response]} ({above})"))
-        end_at_range(ax, "y", scale)
-        ax.set_ylabel(score_label(scale))
-        ax.set_title(name_text(choice.configuration, 60) if name is None else name)
-        self._legend()
-        return self
+        score_axis(ax, "y", scale)
 
     def _draw_chosen(self, ax: Any) -> None:
         """The thresholds that bootstraps chose with the same configuration, along the bottom."""
