@@ -21,7 +21,8 @@ WORK = {"n-jobs": "0", "seed": "-1", "out": " "}
 FITS = WORK | {
     "confidence-level": "95", "alternative": "more", "engine": "there", "fit-timeout": "0", "metric": "magic",
     "task": "ranking", "target": "none", "event": "none", "groups": "none", "copies": "apart", "keep": "none",
-    "positive": "maybe", "event-value": "2",
+    "positive": "maybe", "event-value": "2", "factor": "none", "date": "none", "missing": "none",
+    "not-missing": "none", "alike-labels": "some",
 }  # fmt: skip
 TUNE = FITS | {
     "preset": "huge", "cv": "holdout:2.5", "deploy": "some", "repeats": "0",
@@ -36,7 +37,8 @@ TUNE = FITS | {
 ADVISE = {"seconds": "-1"} | {
     name: TUNE[name]
     for name in (
-        "n-jobs", "seed", "metric", "task", "target", "event", "groups", "copies", "keep", "positive",
+        "n-jobs", "seed", "metric", "task", "target", "event", "groups", "copies", "keep", "positive", "factor",
+        "date", "missing", "not-missing", "alike-labels",
         "event-value", "weight", "preset", "models", "space", "search", "n-iter", "cv", "repeats",
     )
 } | {"inner": "1"}  # fmt: skip

@@ -39,7 +39,6 @@ REFUSED = {
     "--time 3": "--time is for survival, which needs --event COL and times in --target; add --event COL.",
     "--metric luck": "--metric must be a known name, got 'luck'; docs/methods/metrics.md and",
     "--metric r2": "--metric 'r2' does not fit a binary target; metrics that do: accuracy, ",
-    "--metric f1 --metric f1": "--metric names 'f1' twice; name each once.",
     "--model ridge": "--model must be logistic, linear, cox, or a file (.py or .skops), got 'ridge'; there is",
     "--model linear": "--model linear does not fit a binary target; use logistic.",
     "--model logistic --model logistic": "--model names 'logistic' twice; give each model a name of its own.",
@@ -98,7 +97,7 @@ def test_a_class_of_one_row(command: Command, table: Write, frame: pd.DataFrame)
 
 def test_more_categories_than_can_be_imputed(command: Command, table: Write, frame: pd.DataFrame) -> None:
     town = pd.Series([f"t{row % 40}" for row in range(len(frame))])
-    said = refused(command, table(text=town), "--imputations", "2")
+    said = refused(command, table(text=town), "--imputations", "2", "--keep", "text")
     assert said == (
         "column 'text' has 40 categories, more than 30: each is a predictor of every other column; join rare ones, "
         "or leave the column out (in Python, max_categories allows more)."

@@ -33,7 +33,7 @@ def test_useless_columns_are_excluded_with_the_reason() -> None:
 
     assert set(reasons) == {"constant", "empty", "name", "when", "how_long"}
     assert reasons["constant"] == "constant" and reasons["empty"] == "all missing"
-    assert reasons["when"] == "dates" and reasons["how_long"] == "durations"
+    assert reasons["when"] == "dates; to use it: --date when" and reasons["how_long"] == "durations"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_measurements_are_not(name: str, values: Any) -> None:
 def test_text_that_is_all_dates_is_dates(written: str) -> None:
     days = [written.format(i % 28 + 1) for i in range(N)]
 
-    assert excluded_columns(pd.DataFrame({"day": days}))["day"].startswith("dates; to use it: --keep day")
+    assert excluded_columns(pd.DataFrame({"day": days}))["day"].startswith("dates; to use it: --date day")
     assert excluded_columns(pd.DataFrame({"day": [*days[1:], "unknown"]})) == {}
 
 

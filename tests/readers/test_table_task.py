@@ -82,17 +82,28 @@ def test_whole_floats_are_labels_without_a_point() -> None:
 
 def test_a_kept_column_is_used() -> None:
     rows = table(
-        number=np.arange(N), day=[f"2020-01-{i % 28 + 1:02}" for i in range(N)], empty=np.nan, g=[0, 1] * 30
+        number=np.arange(N), day=[f"2020-01-{i % 28 + 1:02}" for i in range(N)], empty=np.nan, g=[0, 0, 1] * 20
     )
 
     assert list(task_from_table(rows, "y").task.X.columns) == ["x", "g"]
     assert list(task_from_table(rows, "y", keep=["number", "day"]).task.X.columns) == ["x", "number", "day", "g"]
     with pytest.raises(InputError, match=r"--keep empty: this column cannot be used \(all missing\)"):
         task_from_table(rows, "y", keep=["empty"])
-    with pytest.raises(InputError, match="no column 'dy' to use as one to keep"):
+    with pytest.raises(InputError, match="no column 'dy' to use as a column of --keep"):
         task_from_table(rows, "y", keep=["dy"])
     with pytest.raises(InputError, match="--keep g: the column is the groups"):
         task_from_table(rows, "y", keep=["g"], groups="g")
+
+
+def test_a_column_that_tells_the_target_is_excluded() -> None:
+    """Other words for the classes, or the same numbers; a near copy is a predictor."""
+    codes = np.array([1, 0] * 30)
+    found = task_from_table(table(code=codes, near=[0, *codes[1:]]), "y")
+    assert dict(found.excluded) == {"code": "tells the target of every row; to use it: --keep code"}
+    amounts = np.arange(N) / 7 + 1
+    found = task_from_table(table(y=amounts, same=amounts, twice=2 * amounts), "y")
+    assert list(found.excluded) == ["same"] and list(found.task.X.columns) == ["x", "twice"]
+    assert "code" in task_from_table(table(code=codes), "y", keep=["code"]).task.X
 
 
 def test_target_and_groups_are_no_predictors() -> None:

@@ -11,10 +11,9 @@ from heldout import _defaults
 from heldout.cli import tune
 from heldout.cli.compare import CompareOptions
 from heldout.cli.console import Console
-from heldout.cli.options import RUNNING, SectionedCommand, options_by_argument, parameters, running_option
+from heldout.cli.options import DATA, RUNNING, SectionedCommand, options_by_argument, parameters, running_option
 from heldout.cli.runs import run_context
 from heldout.cli.tune_options import (
-    DATA,
     SCORED,
     TRIED,
     TuneOptions,

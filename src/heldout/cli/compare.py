@@ -12,6 +12,7 @@ from heldout._text import counted
 from heldout.cli.console import Console
 from heldout.cli.files import folder_for, save_model, write_report_files
 from heldout.cli.options import (
+    DATA,
     RUNNING,
     SectionedCommand,
     command_line,
@@ -23,7 +24,6 @@ from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.tune import job_of
 from heldout.cli.tune_options import (
     CONCLUDED,
-    DATA,
     SCORED,
     TRIED,
     TuneOptions,

@@ -52,15 +52,13 @@ def method_of_text(text: str) -> Method:
 
     Raises InputError for an unknown name or parameter, and a wrong value.
     """
-    from heldout.estimates import METHODS
+    from heldout.estimates.methods import method_of
 
     name, given = call_in(text) or (text, {})
     with about_option("--method", text):
         if name == "all":
             check_known("method", name, given, [])
-        method = METHODS[name]()
-        check_known("method", name, given, sorted(fields_of(method)))
-        return configured(method, given)
+        return method_of(text)
 
 
 def fields_of(method: Method) -> set[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli.options import all_in_options
+from heldout.cli.options import OUT, all_in_options
 from heldout.errors import HeldoutError, InputError, StoreError, reason_of
 
 if TYPE_CHECKING:
@@ -43,6 +43,13 @@ class OutputFolder:
     @property
     def holds_run(self) -> bool:
         return self.run_file.exists() or self.samplers_file.exists()
+
+    def check_new(self, resume: bool) -> None:
+        """Refuse a folder that holds a run already, unless the run is resumed."""
+        if self.holds_run and not resume:
+            raise StoreError(
+                f"{self.path} already holds a run; continue it with --resume, or choose another folder with --out."
+            )
 
     def check_writable(self) -> None:
         """Make the folder and write to it once; refuse one that cannot be written to."""
@@ -118,12 +125,13 @@ def is_run(path: Path) -> bool:
 
 
 def folder_for(out: str, resume: bool, console: Console) -> OutputFolder:
-    """The output folder of a command; one that holds a run already is refused unless the run is resumed."""
+    """The output folder of a command; one that holds a run already is refused unless the run is resumed.
+
+    The usual folder was not typed: what was typed is checked first, and that folder when the work begins.
+    """
     folder = OutputFolder(path_named(out, "--out"), console.options)
-    if folder.holds_run and not resume:
-        raise StoreError(
-            f"{folder.path} already holds a run; continue it with --resume, or choose another folder with --out."
-        )
+    if out != OUT:
+        folder.check_new(resume)
     return folder
 
 

@@ -15,15 +15,16 @@ from typing import Any, NamedTuple, TypedDict, Unpack, get_args, get_origin, get
 import click
 
 from heldout import _defaults
-from heldout.data.checks import check_choice, check_jobs, check_timeout
+from heldout.data.checks import TASKS, check_choice, check_jobs, check_timeout, usual_name
 from heldout.errors import InputError
 
 _OUTER_COMMA = re.compile(r",(?![^(\[]*[)\]])")
 LOCAL, THREADS = "local", "threads"
 _ADDRESSES = ("tcp://", "tls://")
 
-OPTIONS, RUNNING = "Options", "Running"
+OPTIONS, DATA, RUNNING = "Options", "The data", "Running"
 """Sections of a help; Running comes last."""
+OUT = "heldout-out"
 REQUIRED = MISSING
 """The default of an option that has to be typed."""
 
@@ -63,6 +64,20 @@ def option(help: str, default: Any = None, **settings: Unpack[Settings]) -> Any:
 running_option = partial(option, section=RUNNING, decides=False)
 
 
+data_option = partial(option, section=DATA)
+
+
+def missing_option() -> Any:
+    """The field ``missing`` of a command."""
+    return data_option("A text that stands for a missing value; repeatable.", (), metavar="TEXT")
+
+
+def not_missing_option() -> Any:
+    """The field ``not_missing`` of a command."""
+    help = "A text of a CSV file that is a value and not a missing one, such as None; repeatable."
+    return data_option(help, (), metavar="TEXT")
+
+
 class Option(click.Option):
     """An option with its section of the help, and the argument of the library that it sets."""
 
@@ -72,6 +87,11 @@ class Option(click.Option):
         super().__init__(names, **settings)
         self.section = section
         self.argument = argument or str(self.name)
+
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        """The value that was typed; names of articles become those of the library."""
+        value = super().process_value(ctx, value)
+        return usual_name(self.argument, value) if isinstance(value, str) else value
 
 
 def parameters(table: type) -> list[click.Parameter]:
@@ -124,7 +144,7 @@ class WorkOptions:
 
     n_jobs: int = running_option("Processes; -1 uses every core.", -1, check=check_jobs)
     seed: int = running_option("The same seed gives the same result.", 0, argument="random_state", decides=True)
-    out: str = running_option("The folder for the files.", "heldout-out", metavar="DIR")
+    out: str = running_option("The folder for the files.", OUT, metavar="DIR")
     resume: bool = running_option("Continue the run in DIR: only what is missing is done.", False)
     as_json: bool = json_option()
     quiet: bool = quiet_option()
@@ -184,6 +204,52 @@ class RunOptions(WorkOptions, _FitOptions):
         if self.verbose and self.quiet:
             raise InputError("--verbose prints more and --quiet less; leave one of them out.")
         _check_engine(self.engine, self.fit_timeout)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """The options of every command that fits models on a table."""
+
+    data: str = argument()
+    target: str = data_option("The column to predict; for survival the time to the event.", REQUIRED, metavar="COL")
+    event: str | None = data_option(
+        "Survival: 1 where the event was seen at the time in --target, 0 where the row was censored then.",
+        metavar="COL",
+    )
+    event_value: str | None = data_option(
+        "Survival: the value in --event that means the event was seen, where it is not 1 or true (R's coding 1/2: "
+        "2).",
+        metavar="VALUE",
+    )
+    task: str | None = data_option(
+        "classification or regression (also binary, multiclass), by default guessed; survival with --event.",
+        metavar="KIND",
+        choices=TASKS,
+    )
+    positive: str | None = data_option(
+        "The positive one of two classes; the case by default.", metavar="LABEL", argument="pos_label"
+    )
+    alike_labels: str | None = data_option(
+        "Classes that differ in capitals or blanks only: merge makes them one, keep leaves them apart.",
+        metavar="[merge|keep]",
+        choices=("merge", "keep"),
+    )
+    drop_missing_target: bool = data_option("Leave out rows without a target.", False)
+    groups: str | None = data_option("Rows of one group (a patient, a site) stay together.", metavar="COL")
+    copies: str | None = data_option(
+        "Rows with the same predictors stay together.", metavar="[together]", choices=["together"]
+    )
+    keep: tuple[str, ...] = data_option(
+        "A column to use although it looks like a row number; repeatable.", (), metavar="COL"
+    )
+    factor: tuple[str, ...] = data_option(
+        "A column of codes, whose numbers are categories; repeatable.", (), metavar="COL"
+    )
+    date: tuple[str, ...] = data_option(
+        "A column of dates to use: as year, month, and days since 1970; repeatable.", (), metavar="COL"
+    )
+    missing: tuple[str, ...] = missing_option()
+    not_missing: tuple[str, ...] = not_missing_option()
 
 
 def level_option(section: str = OPTIONS) -> Any:
@@ -264,16 +330,10 @@ def naming(options: Mapping[str, OptionText]) -> Iterator[None]:
         raise type(error)(text, argument=error.argument) from error
 
 
-EVENT_HELP = "Survival: 1 where the event was seen at the time in --target, 0 where the row was censored then."
-EVENT_VALUE_HELP = (
-    "Survival: the value in --event that means the event was seen, where it is not 1 or true (R's coding 1/2: 2)."
-)
 BLOCK_LENGTH_HELP = (
     "The lines follow time, and bootstraps draw blocks of so many consecutive ones, or auto; stationary:ROWS for "
     "blocks of geometric lengths."
 )
-KEEP_HELP = "A column to use although it looks like a row number; repeatable."
-POSITIVE_HELP = "The positive one of two classes; the case by default."
 
 
 class SectionedCommand(click.Command):

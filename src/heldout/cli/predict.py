@@ -10,11 +10,14 @@ import click
 
 from heldout.cli.console import Console
 from heldout.cli.options import (
+    DATA,
     OPTIONS,
     RUNNING,
     SectionedCommand,
     argument,
     json_option,
+    missing_option,
+    not_missing_option,
     option,
     options_by_argument,
     parameters,
@@ -37,13 +40,15 @@ class PredictOptions:
     trust: tuple[str, ...] = option(
         "The full name of a type in MODEL that you have reviewed and trust; repeatable.", (), metavar="TYPE"
     )
+    missing: tuple[str, ...] = missing_option()
+    not_missing: tuple[str, ...] = not_missing_option()
     as_json: bool = json_option()
     quiet: bool = quiet_option()
 
 
 @click.command(
     cls=SectionedCommand,
-    titles={OPTIONS: OPTIONS, RUNNING: RUNNING},
+    titles={DATA: DATA, OPTIONS: OPTIONS, RUNNING: RUNNING},
     name="predict",
     short_help="Predict the rows of a table by a saved model.",
     params=parameters(PredictOptions),
@@ -62,12 +67,14 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     with run_context(console):
         from heldout._text import counted
         from heldout.cli.files import OutputFolder
+        from heldout.readers.cells import cleaned
         from heldout.readers.new_rows import rows_for_model, table_of_predictions
         from heldout.readers.saved_model import load_model
         from heldout.readers.tables import read_table
 
+        table = read_table(options.data, not_missing=options.not_missing)
         model = load_model(_model_file(options.model), options.trust)
-        rows = rows_for_model(model, read_table(options.data))
+        rows = rows_for_model(model, cleaned(table, options.missing, options.not_missing))
         for note in rows.notes:
             console.note(note)
         found, notes = table_of_predictions(model, rows)

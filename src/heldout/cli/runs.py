@@ -84,6 +84,7 @@ def resumable(folder: OutputFolder, n_bytes: int, command: str, resuming: bool) 
 
     ``n_bytes`` is the room that the files need, ``command`` the command as the user typed it.
     """
+    folder.check_new(resuming)
     folder.check_writable()
     folder.check_room(n_bytes)
     try:

@@ -23,12 +23,14 @@ def read_task(options: Any, console: Console) -> tuple[TableTask, str]:
     however they look.
     """
     from heldout.data.equal_rows import linked, row_numbers
+    from heldout.readers.cells import cleaned
     from heldout.readers.columns import quoted
     from heldout.readers.predictors import categories_sentence, columns_in_doubt
     from heldout.readers.table_task import task_from_table
     from heldout.readers.tables import read_table
 
-    table, target, keep = read_table(options.data), options.target, options.keep
+    target, keep = options.target, options.keep
+    table = cleaned(read_table(options.data, not_missing=options.not_missing), options.missing, options.not_missing)
     predictors, weight = getattr(options, "predictor", ()), getattr(options, "weight", None)
     if predictors:
         of_event, of_groups = (options.event, "the event"), (options.groups, "the groups")
@@ -37,7 +39,8 @@ def read_task(options: Any, console: Console) -> tuple[TableTask, str]:
         keep = (*keep, *columns_in_doubt(table.frame[list(dict.fromkeys(predictors))]))
     found = task_from_table(
         table, target, event=options.event, event_value=options.event_value, kind=options.task,
-        groups=options.groups, weight=weight, positive=options.positive, keep=keep,
+        groups=options.groups, weight=weight, positive=options.positive, keep=keep, factor=options.factor,
+        date=options.date, alike_labels=options.alike_labels, drop_missing_target=options.drop_missing_target,
     )  # fmt: skip
     if options.copies is not None:
         groups = linked(row_numbers(found.task.X), found.task.groups)

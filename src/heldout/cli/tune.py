@@ -11,13 +11,12 @@ from heldout import _defaults
 from heldout._text import counted
 from heldout.cli.console import Console
 from heldout.cli.files import folder_for, save_model, write_predictions, write_report_files
-from heldout.cli.options import RUNNING, SectionedCommand, command_line, options_by_argument, parameters
+from heldout.cli.options import DATA, RUNNING, SectionedCommand, command_line, options_by_argument, parameters
 from heldout.cli.result import estimate_document, search_document, search_rows
 from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.tune_options import (
     BOOTSTRAP,
     CONCLUDED,
-    DATA,
     OPTUNA,
     SCORED,
     TRIED,

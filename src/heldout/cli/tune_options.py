@@ -10,17 +10,13 @@ from typing import TYPE_CHECKING, Any, cast
 from heldout import _defaults
 from heldout.cli.options import (
     BLOCK_LENGTH_HELP,
-    EVENT_HELP,
-    EVENT_VALUE_HELP,
-    KEEP_HELP,
-    POSITIVE_HELP,
-    REQUIRED,
     OptionText,
     RunOptions,
+    TableOptions,
     about_option,
     alternative_option,
-    argument,
     check_imputations,
+    data_option,
     flag_of,
     level_option,
     names_listed,
@@ -33,7 +29,6 @@ from heldout.data.checks import (
     METHODS,
     NESTED_INTERVALS,
     SCHEMES,
-    TASKS,
     check_aggregate,
     check_block_length,
     check_choice,
@@ -56,10 +51,9 @@ NESTED = ("nested", "nested_cv")
 BOOTSTRAP = ("bootstrap_search",)
 PROTOCOLS = NESTED + BOOTSTRAP
 """Values of ``--method`` besides the methods that need no fits of their own."""
-DATA, TRIED, SCORED = "The data", "What is tried", "How it is scored and chosen"
+TRIED, SCORED = "What is tried", "How it is scored and chosen"
 CONCLUDED = "How good the winner is"
 """Sections of the help."""
-data_option = partial(option, section=DATA)
 space_option = partial(option, section=TRIED)
 score_option = partial(option, section=SCORED)
 estimate_option = partial(option, section=CONCLUDED)
@@ -152,29 +146,14 @@ def _feedback_parts(text: str | None) -> tuple[str, int | None]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TuneOptions(RunOptions):
+class TuneOptions(TableOptions, RunOptions):
     """The options of ``heldout tune``."""
 
-    data: str = argument()
-    target: str = data_option("The column to predict.", REQUIRED, metavar="COL")
-    event: str | None = data_option(EVENT_HELP, metavar="COL")
-    event_value: str | None = data_option(EVENT_VALUE_HELP, metavar="VALUE")
-    task: str | None = data_option(
-        "classification or regression (also binary, multiclass), by default guessed; survival with --event.",
-        metavar="KIND",
-        choices=TASKS,
-    )
-    positive: str | None = data_option(POSITIVE_HELP, metavar="LABEL", argument="pos_label")
-    groups: str | None = data_option("Rows of one group (a patient, a site) stay together.", metavar="COL")
-    copies: str | None = data_option(
-        "Rows with the same predictors stay together.", metavar="[together]", choices=["together"]
-    )
     weight: str | None = data_option(
         "How much each row counts, in fits and in scores. Models that take no weights are left out.",
         metavar="COL",
         argument="sample_weight",
     )
-    keep: tuple[str, ...] = data_option(KEEP_HELP, (), metavar="COL")
     preset: str = space_option(
         "The models and values to try. quick: some seventy configurations; standard: a few hundred; "
         "boosted: boosted models alone; or, with heldout-papers, the space of an article: tsamardinos2018 (610 "

@@ -15,17 +15,17 @@ from heldout._text import counted
 from heldout.cli.console import Console
 from heldout.cli.files import folder_for, save_model, write_report_files
 from heldout.cli.options import (
-    EVENT_HELP,
-    EVENT_VALUE_HELP,
-    KEEP_HELP,
-    POSITIVE_HELP,
-    REQUIRED,
+    DATA,
+    OPTIONS,
+    RUNNING,
     RunOptions,
+    SectionedCommand,
+    TableOptions,
     alternative_option,
-    argument,
     check_imputations,
     command_line,
     level_option,
+    names_listed,
     option,
     options_by_argument,
     parameters,
@@ -37,7 +37,6 @@ from heldout.data.checks import (
     IMPUTATION_ORDERS,
     REGRESSIONS,
     RMS,
-    TASKS,
     TWO_STAGE,
     VALIDATION_INTERVALS,
     check_count,
@@ -73,16 +72,9 @@ def check_model(names: tuple[str, ...]) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ValidateOptions(RunOptions):
+class ValidateOptions(TableOptions, RunOptions):
     """The options of ``heldout validate``."""
 
-    data: str = argument()
-    target: str = option("The column to predict; for survival the time to the event.", REQUIRED, metavar="COL")
-    event: str | None = option(EVENT_HELP, metavar="COL")
-    event_value: str | None = option(EVENT_VALUE_HELP, metavar="VALUE")
-    task: str | None = option(
-        "classification, regression or survival; by default guessed.", metavar="KIND", choices=TASKS
-    )
     model: tuple[str, ...] = option(
         "logistic, linear or cox, unpenalised, of all columns; or a Python file that defines model, or a .skops "
         "file. Repeatable: then the best is chosen.",
@@ -106,15 +98,9 @@ class ValidateOptions(RunOptions):
     time: tuple[float, ...] = option(
         "Survival: a time at which to score and calibrate; repeatable.", (), metavar="T"
     )
-    positive: str | None = option(POSITIVE_HELP, metavar="LABEL", argument="pos_label")
-    groups: str | None = option("Rows of one group (a patient, a site) are drawn together.", metavar="COL")
-    copies: str | None = option(
-        "Rows with the same predictors are drawn together.", metavar="[together]", choices=["together"]
-    )
     predictor: tuple[str, ...] = option(
         "A column to predict from; repeatable. By default all columns without another use.", (), metavar="COL"
     )
-    keep: tuple[str, ...] = option(KEEP_HELP, (), metavar="COL")
     method: str | None = option(
         "auto (optimism, and 632+ or oob for a model that memorises its rows; the default), optimism, 632, 632+, "
         "oob, or two_stage (choose among several models, then estimate anew, as auto does by default).",
@@ -215,7 +201,7 @@ class ValidateOptions(RunOptions):
         from heldout.protocols.validation.intervals import interval_kind
 
         interval_kind(_interval(self), "optimism" if self.method == TWO_STAGE else self.method or "auto")
-        for name in self.metric:
+        for name in names_listed("--metric", *self.metric):
             if name not in (*OF_A_TIME, RMS):
                 metric_named(name)
 
@@ -331,7 +317,7 @@ def _metrics(options: ValidateOptions, found: TableTask) -> list[str] | None:
 
     if not options.metric and not options.time:
         return None
-    named = options.metric or DEFAULT_METRICS[found.task.truth.kind]
+    named = names_listed("--metric", *options.metric) or DEFAULT_METRICS[found.task.truth.kind]
     if options.time and not any(name in OF_A_TIME for name in named):
         named = (*named, OF_A_TIME[0])
     of_each = {name: [f"{name}(time={_written(time)})" for time in options.time] for name in OF_A_TIME}
@@ -352,6 +338,8 @@ def validation_rows(validation: Validation, files: Mapping[str, str], *, seconds
 
 
 @click.command(
+    cls=SectionedCommand,
+    titles={DATA: DATA, OPTIONS: "The model and its validation", RUNNING: RUNNING},
     name="validate",
     short_help="Estimate how good a model is that was fitted on all rows of a table.",
     params=parameters(ValidateOptions),

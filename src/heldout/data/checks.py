@@ -234,10 +234,10 @@ def called(text: str, kinds: Mapping[str, Any], argument: str) -> Any:
     >>> called("within(tolerance=0.5)", {"within": within}, "selection"), called("best", {}, "selection")
     (Within(tolerance=0.5), None)
     """
-    name, given = call_in(text) or (text, {})
+    name, given = call_in(usual_name(argument, text)) or (usual_name(argument, text), {})
     if name not in kinds:
         return None
-    check_known(argument, name, given, [field.name for field in fields(kinds[name])])
+    check_known(argument, name, given, sorted(field.name for field in fields(kinds[name]) if field.init))
     lacking = sorted({field.name for field in fields(kinds[name]) if _is_needed(field)} - set(given))
     if lacking:
         raise InputError(
@@ -321,9 +321,42 @@ _LONGEST = 1e9
 """Seconds, some 30 years: what clocks and timers of every platform can wait for."""
 
 
+_OF_ARTICLES: Mapping[str, Mapping[str, str]] = {
+    "method": {
+        "cvt": "cv", "bbc-cv": "bbc", "bbc-f": "bbc_f", "tibshirani-tibshirani": "tt", "ncv": "nested",
+        "dl": "delong", "hm": "hanley_mcneil", "bt": "tilting", "cp": "clopper_pearson",
+        "dl10p": "delong(evaluation_share=0.1)", "hm10p": "hanley_mcneil(evaluation_share=0.1)",
+        "bt10p": "tilting(evaluation_share=0.1)", "nadeau-bengio": "corrected_t",
+        ".632": "632", ".632+": "632+", "0.632": "632", "0.632+": "632+", "harrell": "optimism",
+    },
+    "drop": {"bced": "bootstrap", "bced-cv": "bootstrap"},
+    "selection": {"1se": "one_standard_error", "one-se": "one_standard_error"},
+}  # fmt: skip
+"""Names by which articles call methods and rules, without capitals."""
+
+
+def usual_name(argument: str, name: str) -> str:
+    """The name here of what articles call otherwise, in any case; any other name as it is.
+
+    Examples
+    --------
+    >>> usual_name("method", "BBC-CV"), usual_name("drop", "BCED"), usual_name("method", "TT")
+    ('bbc', 'bootstrap', 'tt')
+    """
+    small = name.strip().lower()
+    if argument == "method" and small in METHODS:
+        return small
+    return _OF_ARTICLES.get(argument, {}).get(small.replace("_", "-"), name)
+
+
 def unknown(argument: str, value: Any, choices: Iterable[str], more: str = "") -> InputError:
     """The error for a value that is none of the choices; ``more``: what else is allowed."""
-    return InputError(f"{argument} must be one of {', '.join(choices)}{more}, got {value!r}.", argument=argument)
+    choices = tuple(choices)
+    near = get_close_matches(str(value).lower(), choices, n=1, cutoff=0.6)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    return InputError(
+        f"{argument} must be one of {', '.join(choices)}{more}, got {value!r}.{hint}", argument=argument
+    )
 
 
 def check_choice(argument: str, value: Any, choices: Iterable[str], more: str = "") -> None:

@@ -24,12 +24,20 @@ from heldout.errors import InputError
 from heldout.readers.columns import check_names, first_line, named_columns
 
 DELIMITERS = ",;\t|"
-MISSING_TOKENS = ["?", "."]
-"""Read as missing, in addition to pandas' own (empty, NA, N/A, NaN, null, None and similar)."""
+MISSING_TOKENS = (
+    "", "?", ".", "NA", "N/A", "n/a", "#N/A", "#NA", "#N/A N/A", "<NA>", "NULL", "null", "None", "NaN", "nan",
+    "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
+)  # fmt: skip
+"""Read as missing: those of pandas, and two more."""
+NO_ANSWER = ("k.A.", "k. A.", "n.a.", "n. a.")
+"""Words for a missing value that are read as one with a remark, in a table to predict from."""
 
 _SAMPLE_BYTES = 1 << 18
 _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 _DECIMAL_POINT = re.compile(r"-?\d+\.\d+")
+_CLEAR_COMMA = re.compile(r"-?\d{1,3}(\.\d{3})+,\d+")
+_CLEAR_POINT = re.compile(r"-?\d{1,3}(,\d{3})+\.\d+")
+_POINT_OF_THOUSANDS = re.compile(r"-?[1-9]\d{0,2}\.\d{3}")
 _MAYBE_THOUSANDS = re.compile(r"-?[1-9]\d{0,2},\d{3}")
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -58,8 +66,10 @@ class Dialect:
 DECIMAL_COMMA = "Numbers are written with a decimal comma."
 
 
-def read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
+def read_csv(path: Path, not_missing: Sequence[str] = ()) -> tuple[Any, tuple[str, ...]]:
     """The table of a text file as pandas reads it, and remarks on assumptions.
+
+    ``not_missing``: those of ``MISSING_TOKENS`` that are values in this file.
 
     A file that is not text, has lines of different lengths or two columns of one name, or can be read in two ways
     is refused.
@@ -68,7 +78,8 @@ def read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
         dialect, remarks = _dialect_of(path)
         names = _names_and_lengths(dialect)
         check_names(path, names)
-        frame = _frame(dialect)
+        tokens = [token for token in MISSING_TOKENS if token not in not_missing]
+        frame = _frame(dialect, keep_default_na=False, na_values=tokens)
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path} is not text in {error.encoding} (byte {error.object[error.start]:#04x}); save it as UTF-8."
@@ -163,7 +174,6 @@ def _frame(dialect: Dialect, **more: Any) -> Any:
                 compression="gzip" if dialect.zipped else None,
                 decimal=dialect.decimal,
                 index_col=False,
-                na_values=MISSING_TOKENS,
                 skipinitialspace=True,
                 low_memory=False,
                 **exact,
@@ -224,7 +234,13 @@ def _decimal_of(path: Path, sample: str, delimiter: str) -> str:
         return "."
     fields = [field.strip().strip('"') for line in _LINE_END.split(sample) for field in line.split(delimiter)]
     with_comma = [field for field in fields if _DECIMAL_COMMA.fullmatch(field)]
-    if not with_comma or any(_DECIMAL_POINT.fullmatch(field) for field in fields):
+    with_point = [field for field in fields if _DECIMAL_POINT.fullmatch(field)]
+    # 1.234,56 or 1,234.56 shows which sign stands between thousands, where no other number contradicts it.
+    if any(map(_CLEAR_COMMA.fullmatch, fields)) and all(map(_POINT_OF_THOUSANDS.fullmatch, with_point)):
+        return ","
+    if any(map(_CLEAR_POINT.fullmatch, fields)) and all(map(_MAYBE_THOUSANDS.fullmatch, with_comma)):
+        return "."
+    if not with_comma or with_point:
         return "."
     if all(_MAYBE_THOUSANDS.fullmatch(field) for field in with_comma):
         raise InputError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from heldout._text import counted
 from heldout.data.task import shortened
 from heldout.errors import InputError, reason_of
 from heldout.imputation.imputed_model import Completion
+from heldout.readers.cells import DATE_PARTS, date_columns
 from heldout.readers.columns import free_name, plain, quoted, reads_as_number
 from heldout.readers.csv_table import read_cells
 from heldout.readers.saved_model import parts_of
@@ -47,6 +48,7 @@ def rows_for_model(model: Any, table: Table) -> NewRows:
     Raises InputError when a column that the model was fitted on is missing, or holds text where it takes numbers.
     """
     names = [*map(str, _names_of(model, table))]
+    table = replace(table, frame=_with_dates(table.frame, names))
     lacking = [name for name in names if name not in table.frame.columns]
     if lacking:
         raise InputError(
@@ -64,6 +66,15 @@ def rows_for_model(model: Any, table: Table) -> NewRows:
         elif name in numbers and X[name].dtype.kind not in "biuf":
             X[name] = _numbers(X[name], table.name)
     return NewRows(X, cells.drop(columns=names), tuple(notes))
+
+
+def _with_dates(frame: Any, names: Sequence[str]) -> Any:
+    """The table with the parts of dates on which the model was fitted."""
+    lacking = {name for name in names if name not in frame.columns}
+    for name in dict.fromkeys(name.rpartition(" ")[0] for name in names if name in lacking):
+        if name in frame.columns and lacking & {f"{name} {part}" for part in DATE_PARTS}:
+            frame = frame.assign(**date_columns(frame[name]))
+    return frame
 
 
 def table_of_predictions(model: Any, rows: NewRows) -> tuple[Any, tuple[str, ...]]:
@@ -211,5 +222,5 @@ def _numbers(column: Any, table: str) -> Any:
     row = int(strange.to_numpy().argmax())
     raise InputError(
         f"column {column.name!r} of {table} holds {shortened(column.iloc[row])} in row {row + 1}, and the model "
-        "was fitted on numbers; write them like 1234.5, and leave missing cells empty."
+        "was fitted on numbers; write them like 1234.5, and leave missing cells empty, or use --missing TEXT."
     )

@@ -17,7 +17,7 @@ from heldout.data.declared import Between, of_type
 from heldout.data.task import TaskKind, shortened
 from heldout.errors import InputError
 from heldout.estimates.block_length import blocks_of
-from heldout.estimates.methods import method_named
+from heldout.estimates.methods import method_of
 from heldout.metrics.base import Response, check_among
 from heldout.selection import configuration_rule_of
 
@@ -136,7 +136,7 @@ def roles_of_json(found: Any, path: str) -> ColumnRoles:
 READERS: Mapping[str, Callable[[str], Any]] = {
     "aggregate": partial(check_among, "aggregate", allowed=AGGREGATES),
     "alternative": partial(check_among, "alternative", allowed=ALTERNATIVES),
-    "method": method_named,
+    "method": method_of,
     "block_length": blocks_of,
     "selection": configuration_rule_of,
 }

@@ -12,6 +12,7 @@ from typing import Any
 
 from heldout.data.task import shortened
 from heldout.errors import InputError
+from heldout.readers.cells import alike
 from heldout.readers.columns import quoted, reads_as_number
 from heldout.spaces.preprocessing import MOST_CATEGORIES, column_kinds
 
@@ -47,7 +48,8 @@ def excluded_columns(frame: Any, keep: Sequence[str] = ()) -> dict[str, str]:
             raise InputError(f"--keep {name}: this column cannot be used ({reason}); leave the option out.")
         doubt = "" if reason or name in keep else _why_doubtful(frame[name], str(name))
         if reason or doubt:
-            reasons[name] = reason or f"{doubt}; to use it: --keep {name}"
+            how = "--date" if (reason or doubt) == "dates" else "" if reason else "--keep"
+            reasons[name] = (reason or doubt) + (f"; to use it: {how} {name}" if how else "")
     return reasons
 
 
@@ -78,6 +80,8 @@ def _why_doubtful(column: Any, name: str) -> str:
             return "dates"
         if present.nunique() == len(present) > 2:
             return "text that differs in every row, like a name or number of the row"
+        if present.nunique() > max(MOST_CATEGORIES, len(present) / 2):
+            return f"{present.nunique()} different texts in {len(present)} rows, like remarks"
     if column.dtype.kind in "iu" and len(column) > 2 and column.nunique() == len(column):
         values = column.to_numpy()
         all_ranks = values.min() in (0, 1) and values.max() - values.min() == len(values) - 1
@@ -111,6 +115,7 @@ def remarks_on_text(frame: Any) -> list[str]:
     """Remarks on columns of text that hold written numbers, or more distinct texts than categories are kept."""
     remarks, examples = [], {}
     many: dict[str, int] = {}
+    similar: list[str] = []
     for name in column_kinds(frame).categorical:
         present = frame[name].dropna()
         texts = [value for value in present.unique() if isinstance(value, str)]
@@ -120,11 +125,18 @@ def remarks_on_text(frame: Any) -> list[str]:
             examples[name] = stranger
         elif len(texts) > MOST_CATEGORIES:
             many[name] = len(texts)
+        elif sets := alike(texts):
+            similar.append(f"{name!r} holds {quoted(sets[0])}")
     if examples:
         listed = ", ".join(f"{shortened(name)} ({shortened(text)})" for name, text in [*examples.items()][:5])
         remarks.append(
             f"{listed} {'looks' if len(examples) == 1 else 'look'} like numbers but cannot be read as "
-            "numbers, so they are categories; write them like 1234.5, and leave missing cells empty."
+            "numbers, so they are categories; write them like 1234.5, and leave missing cells empty, or name the "
+            "text of missing ones with --missing."
+        )
+    if similar:
+        remarks.append(
+            f"{'; '.join(similar[:5])}: texts that differ in capitals or blanks only are categories of their own."
         )
     if many:
         counts = ", ".join(f"{name!r} holds {number} different texts" for name, number in [*many.items()][:5])

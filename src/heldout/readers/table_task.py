@@ -5,8 +5,10 @@ Every guess comes with a sentence that explains it and names the option that ove
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from heldout.data.task import (
     truth_of,
 )
 from heldout.errors import InputError
+from heldout.readers.cells import alike, as_categories, date_columns
 from heldout.readers.columns import (
     TRUE_VALUE,
     check_complete,
@@ -38,7 +41,7 @@ from heldout.readers.columns import (
 )
 from heldout.readers.csv_table import DECIMAL_COMMA
 from heldout.readers.predictors import excluded_columns, remarks_on_text
-from heldout.readers.tables import Table
+from heldout.readers.tables import Table, missing_as_written
 from heldout.spaces.preprocessing import column_kinds
 from heldout.spaces.presets import MOST_CLASSES
 
@@ -86,14 +89,21 @@ def task_from_table(
     weight: str | None = None,
     positive: str | None = None,
     keep: Sequence[str] = (),
+    factor: Sequence[str] = (),
+    date: Sequence[str] = (),
+    alike_labels: str | None = None,
+    drop_missing_target: bool = False,
 ) -> TableTask:
     """The task of predicting one column of a table from the others.
 
-    All but ``event_value``, ``kind`` and ``positive`` are names of columns. With ``event`` (0 and 1, or true and
-    false) the target holds times to that event or to censoring, and the task is survival; ``event_value`` is the
-    value, as text, that means the event in a column of others. ``kind`` is one of ``TASKS``, by default guessed
-    from the values; ``positive`` is a class as text, by default the last in order. Columns in ``keep`` are
-    predictors even if they look like row numbers, names or dates.
+    All but ``event_value``, ``kind``, ``positive`` and the last two are names of columns. With ``event`` (0 and 1,
+    or true and false) the target holds times to that event or to censoring, and the task is survival;
+    ``event_value`` is the value, as text, that means the event in a column of others. ``kind`` is one of ``TASKS``,
+    by default guessed from the values; ``positive`` is a class as text, by default the last in order. Columns in
+    ``keep`` are predictors even if they look like row numbers, names or dates, or tell the target. Numbers in
+    ``factor`` are codes of categories; a column in ``date`` becomes its year, month, and days since 1970. Labels
+    that differ in capitals or blanks only are refused, unless ``alike_labels`` is "merge" (they are one class, by
+    its most frequent text) or "keep". ``drop_missing_target`` leaves out the rows without a target.
 
     Examples
     --------
@@ -106,6 +116,9 @@ def task_from_table(
         check_choice("task", kind, TASKS)
     column = table.column(target, "the target")
     uses = _uses(target, event, groups, weight)
+    if drop_missing_target:
+        table = _with_target(table, [name for name in (target, event) if name is not None])
+        column = table.column(target, "the target")
     group_column = None if groups is None else table.column(groups, "the groups")
     if group_column is not None:
         check_complete(group_column, "the groups", "its group: fill them in, or leave these rows out")
@@ -116,16 +129,21 @@ def task_from_table(
             "out.",
             argument="event_value",
         )
+    if event is None and kind is None:
+        _check_no_event(table, column, uses)
     if event is None and kind != "survival":
-        truth, why = _truth(column, target, kind, positive)
+        check_complete(column, "the target", f"{TRUE_VALUE} (--drop-missing-target){_as_written(table, target)}")
+        truth, why = _truth(_told_apart(column, alike_labels), target, kind, positive)
     else:
         truth, why = _survival(table, column, event, event_value, kind, positive)
     rest = table.frame.drop(columns=list(uses))
-    for name in keep:
-        table.column(name, "one to keep")
-        if name in uses:
-            raise InputError(f"--keep {name}: the column is {uses[name]}.")
-    excluded = excluded_columns(rest, keep)
+    for option, names in (("keep", keep), ("factor", factor), ("date", date)):
+        for name in names:
+            table.column(name, f"a column of --{option}")
+            if name in uses:
+                raise InputError(f"--{option} {name}: the column is {uses[name]}; name a predictor.")
+    rest = _with_parts(rest, factor, date)
+    excluded = excluded_columns(rest, keep) | _telling(rest.drop(columns=list(keep)), column, truth.kind)
     usable = rest.drop(columns=list(excluded))
     if not usable.shape[1]:
         reasons = ", ".join(f"{name!r} ({reason})" for name, reason in list(excluded.items())[:5])
@@ -194,8 +212,93 @@ def _meaning(column: Any, events: NDArray[np.bool_]) -> str:
     return f"; {seen} is the event" + (f", {censored} is censored" if censored else "")
 
 
+def _with_target(table: Table, names: Sequence[str]) -> Table:
+    """The rows that have a target, each with its number in the file, and a remark on the others."""
+    present = table.frame[names].notna().all(axis=1)
+    if present.all():
+        return table
+    first = int(present.idxmin()) + 1
+    remark = (
+        f"{counted(int((~present).sum()), 'row')} without a target left out (first: row {first}); the others are "
+        "counted anew."
+    )
+    return replace(table, frame=table.frame[present].reset_index(drop=True), remarks=(*table.remarks, remark))
+
+
+def _as_written(table: Table, target: str) -> str:
+    """How to have the cells of a target as a class that were read as missing."""
+    texts = missing_as_written(table, target) if table.frame[target].isna().any() else []
+    if not texts:
+        return ""
+    return f"; if the text {quoted(texts)} is a class, use --not-missing {shlex.quote(texts[0])}"
+
+
+def _told_apart(column: Any, alike_labels: str | None) -> Any:
+    """The labels of a target, in which those that look alike are one where this is wanted."""
+    if column.dtype != object or not all(isinstance(value, str) for value in column):
+        return column
+    counts = column.value_counts()
+    for labels in alike(sorted(counts.index)):
+        if alike_labels is None:
+            raise InputError(
+                f"the target column {column.name!r} holds {quoted(labels)}, which differ in capitals or blanks "
+                "only; use --alike-labels merge if they are one class, or --alike-labels keep if not."
+            )
+        if alike_labels == "merge":
+            column = column.replace(labels, counts[labels].idxmax())
+    return column
+
+
+_OF_EVENT = re.compile(
+    r"(^|[\W_])(event|status|fustat|died|dead|death|deceased|cens(or(ed|ing)?)?|relapsed?|recurrence)($|[\W_])",
+    re.I,
+)
+_OF_TIME = re.compile(
+    r"(^|[\W_])(time|days?|weeks?|months?|years?|survival|os|pfs|dfs|futime|follow[\W_]?up|duration|tte)($|[\W_])",
+    re.I,
+)
+
+
+def _check_no_event(table: Table, time: Any, uses: Mapping[str, str]) -> None:
+    """Refuse a target that looks like times beside a column that looks like their events."""
+    if time.dtype.kind not in "iuf" or not _OF_TIME.search(str(time.name)) or time.nunique() == 2:
+        return
+    for name in table.frame.columns:
+        if name not in uses and _OF_EVENT.search(name) and table.frame[name].nunique() in (2, 3):
+            raise InputError(
+                f"{name!r} looks like the events at the times in {time.name!r}; use --event {shlex.quote(name)}, "
+                "or if the times are amounts that are all known, --task regression."
+            )
+
+
+def _with_parts(frame: Any, factor: Sequence[str], date: Sequence[str]) -> Any:
+    """The predictors with codes as categories, and each date as its parts."""
+    frame = frame.assign(**{name: as_categories(frame[name]) for name in factor})
+    for name in date:
+        parts = date_columns(frame.pop(name))
+        twice = [part for part in parts if part in frame.columns]
+        if twice:
+            raise InputError(f"--date {name} makes the column {twice[0]!r}, which the table has; rename that one.")
+        frame = frame.assign(**parts)
+    return frame
+
+
+def _telling(frame: Any, target: Any, kind: TaskKind) -> dict[str, str]:
+    """The columns that are the target under another name, or its classes in other words."""
+    codes = target.factorize()[0]
+    reasons = {}
+    for name in frame.columns:
+        column = frame[name]
+        if kind.is_classification:
+            same = column.notna().all() and np.array_equal(column.factorize()[0], codes)
+        else:
+            same = column.dtype.kind in "iuf" and np.array_equal(column, target)
+        if same:
+            reasons[name] = f"tells the target of every row; to use it: --keep {name}"
+    return reasons
+
+
 def _truth(column: Any, target: str, kind: str | None, positive: str | None) -> tuple[Truth, str]:
-    check_complete(column, "the target", TRUE_VALUE)
     if column.dtype.kind in "mMc":
         raise InputError(f"the target column {target!r} holds {column.dtype}; it must hold labels or numbers.")
     distinct = int(column.nunique())

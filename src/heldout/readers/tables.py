@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import stat
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -22,7 +23,7 @@ from heldout.data.task import row_labels
 from heldout.errors import InputError, MissingExtraError
 from heldout.readers.arff import read_arff
 from heldout.readers.columns import check_names, first_line, named_columns, plain, quoted, reads_as_number
-from heldout.readers.csv_table import read_csv
+from heldout.readers.csv_table import MISSING_TOKENS, NO_ANSWER, read_cells, read_csv
 from heldout.readers.own_metadata import ColumnRoles, roles_of_metadata
 from heldout.readers.r_file import R_SUFFIXES, read_r
 
@@ -66,21 +67,29 @@ class Table:
         return f"its columns are {quoted(names, 12)}."
 
 
-def read_table(source: str | Path) -> Table:
+def read_table(source: str | Path, *, not_missing: Sequence[str] = ()) -> Table:
     """Read a CSV file (delimiter found among comma, semicolon, tab and bar; may be gzipped), Parquet or ARFF file,
     a file of R (.rds, .rda), or ``example:NAME`` with a name of ``EXAMPLES``.
+
+    ``not_missing``: texts such as None or NA that are values in a CSV file, and not missing ones.
 
     Examples
     --------
     >>> read_table("example:iris").frame.shape
     (150, 5)
     """
-    text = str(source)
-    if text.startswith("example:"):
+    text, path = str(source), Path(source)
+    is_example = text.startswith("example:")
+    if not is_example:
+        check_file(path)
+    kind = "example" if is_example else kind_of_file(path)
+    wrong = next((word for word in not_missing if kind != "text" or word not in MISSING_TOKENS + NO_ANSWER), None)
+    if wrong is not None:
+        raise InputError(
+            f"--not-missing {wrong}: the text is read as a value in {text} anyway; leave the option out."
+        )
+    if is_example:
         return _example(text.removeprefix("example:"))
-    path = Path(source)
-    check_file(path)
-    kind = kind_of_file(path)
     _pandas()
     remarks: tuple[str, ...] = ()
     roles = None
@@ -92,7 +101,7 @@ def read_table(source: str | Path) -> Table:
         elif kind == "arff":
             frame = read_arff(path)
         else:
-            frame, remarks = read_csv(path)
+            frame, remarks = read_csv(path, not_missing)
         return _with_rows(Table(text, _plain_types(frame), remarks, roles))
 
 
@@ -105,6 +114,14 @@ def kind_of_file(path: Path) -> Literal["parquet", "r", "arff", "text"]:
     if suffix in R_SUFFIXES:
         return "r"
     return "arff" if suffix == ".arff" else "text"
+
+
+def missing_as_written(table: Table, name: str) -> list[str]:
+    """How the file of a table writes the missing cells of a column, where it does not leave them empty."""
+    path = Path(table.name)
+    if table.name.startswith("example:") or not path.is_file() or kind_of_file(path) != "text":
+        return []
+    return sorted({*read_cells(path)[name][table.frame[name].isna().to_numpy()]} - {""})
 
 
 def table_of_frame(frame: Any, name: str = "the table") -> Table:

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import Any, cast
 
-from heldout.data.checks import FEWER, call_in, enough_memory, unknown
+from heldout.data.checks import FEWER, called, enough_memory, unknown
 from heldout.errors import InputError
 from heldout.estimates.base import PREDICTIONS, Method
 from heldout.estimates.block_length import Blocks
@@ -46,7 +46,8 @@ def method_of(method: Any) -> Method:
     Parameters
     ----------
     method : str or Method
-        A name of ``ho.estimates.METHODS``, or a configured method.
+        A name of ``ho.estimates.METHODS`` or of an article, such as BBC-CV, to which parameters may be added; or a
+        configured method.
 
     Returns
     -------
@@ -60,27 +61,16 @@ def method_of(method: Any) -> Method:
 
     Examples
     --------
-    >>> method_of('bbc').name, method_of(BBC(control=False)).control
-    ('bbc', False)
+    >>> method_of("BBC-CV").name, method_of("bbc(control=False)").control, method_of(BBC(control=False)).control
+    ('bbc', False, False)
     """
-    if isinstance(method, str) and method in METHODS:
-        return METHODS[method]()
+    if isinstance(method, str):
+        named: Method | None = called(method, METHODS, "method")
+        if named is not None:
+            return named
     if isinstance(method, Method) and not isinstance(method, type):
         return method
     raise unknown("method", method, METHODS, " or a method of ho.estimates")
-
-
-def method_named(text: str) -> Method:
-    """The method of a label.
-
-    Examples
-    --------
-    >>> method_named("bbc(interval='calibrated')") == BBC(interval="calibrated")
-    True
-    """
-    name, settings = call_in(text) or (text, {})
-    method = method_of(name)
-    return cast(Method, replace(cast(Any, method), **settings)) if settings else method
 
 
 def label_of(method: Method) -> str:

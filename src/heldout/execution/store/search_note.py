@@ -25,7 +25,7 @@ from heldout.data.declared import from_json
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.dropping import drop_rule_of
 from heldout.errors import HeldoutError, InputError, StoreError
-from heldout.estimates.methods import label_of, method_named
+from heldout.estimates.methods import label_of, method_of
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout.execution.fit import Scoring
@@ -139,8 +139,8 @@ def note_of(search: Search, *, adaptive: bool = False) -> SearchNote:
     method = None
     if estimation.method is not None:
         text = estimation.method if isinstance(estimation.method, str) else label_of(estimation.method)
-        wanted = method_named(text) if isinstance(estimation.method, str) else estimation.method
-        method = text_of("the method", wanted, text, method_named)
+        wanted = method_of(text) if isinstance(estimation.method, str) else estimation.method
+        method = text_of("the method", wanted, text, method_of)
     drop = None if search.drop is None else text_of("the drop rule", search.drop, _text(search.drop), drop_rule_of)
     splits = [_sizes(split, task.n_rows) for split in folds.splits]
     unnoted += [f"the weights of the scorer '{name}'" for name, own in scoring.weights.items() if own is not None]
@@ -204,7 +204,7 @@ def search_of(
     scoring = Scoring(_no_scorer, noted, text.refit_metric, more_times=text.more_times, weights=weights)
     search = Search(
         task, Configurations(tuple(configurations)), folds, scoring, entropy=entropy,
-        method=None if text.method is None else method_named(text.method), selection=text.selection,
+        method=None if text.method is None else method_of(text.method), selection=text.selection,
         aggregate=cast("Aggregate", text.aggregate), n_bootstraps=text.n_bootstraps,
         confidence_level=text.confidence_level, alternative=cast("Alternative", text.alternative),
         block_length=text.block_length, drop=text.drop, refit=False, share=False,

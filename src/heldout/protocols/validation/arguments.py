@@ -15,7 +15,7 @@ from heldout._record import json_safe
 from heldout._text import is_one_of
 from heldout.arguments.parts import check_weights_fit, checked_target, repeatable, routed_to_fit, rows_of, task_of
 from heldout.configurations import Configurations, checked_model, make_configurations
-from heldout.data.checks import RMS, TWO_STAGE, check_count, check_interval_settings
+from heldout.data.checks import RMS, TWO_STAGE, check_count, check_interval_settings, usual_name
 from heldout.data.task import Task, TaskKind, Truth, in_one_order
 from heldout.errors import InputError
 from heldout.estimates.types import Alternative
@@ -117,7 +117,7 @@ class ValidationArguments:
 
     def record(self) -> dict[str, Any]:
         return {
-            "method": self.method if isinstance(self.method, str) else self.method.name,
+            "method": usual_name("method", self.method) if isinstance(self.method, str) else self.method.name,
             "n_bootstraps": self.n_bootstraps,
             "n_second_bootstraps": self.n_second_bootstraps,
             "interval": self.interval,

@@ -125,8 +125,8 @@ _PENALTIES = ("C", "alpha", "l1_ratio", "shrinkage")
 
 def fitted_coefficients(
     model: Any, X: Any, y: Any, sample_weight: Any = None
-) -> FittedCoefficients | PooledCoefficients | None:
-    """The coefficients of a fitted model; None of one that is not linear, and of several classes or targets.
+) -> FittedCoefficients | PooledCoefficients | str | None:
+    """The coefficients of a fitted model; None of one that is not linear, the reason where they cannot be shown.
 
     - ``model``: any fitted estimator, a pipeline or a search around one.
     - ``X`` (n, columns), ``y`` (n,), ``sample_weight`` (n,): what it was fitted on.
@@ -141,12 +141,15 @@ def fitted_coefficients(
     if isinstance(pooled := getattr(model, "coefficients_", None), PooledCoefficients):
         return pooled
     opened = _opened(model, X)
-    values = _values_of(opened.last)
-    if values is None:
+    coef = getattr(opened.last, "coef_", None)
+    if not isinstance(coef, np.ndarray) or coef.dtype.kind not in "fi":
         return None
+    if coef.size != np.shape(coef)[-1]:
+        return f"it has {len(coef)} linear predictors, one for each class or target."
+    values = _values_of(opened.last)
     intercept = (INTERCEPT,) if len(values) == len(opened.names) + 1 else ()
     if len(values) != len(opened.names) + len(intercept):
-        return None
+        return f"it has {len(values)} coefficients for {len(opened.names)} columns."
     last = opened.last
     found = None if opened.is_searched else coefficients_of(last, opened.X, y, sample_weight)
     classes = getattr(last, "classes_", None)
@@ -205,15 +208,12 @@ def _names_out(steps: Pipeline) -> Any:
         return None
 
 
-def _values_of(last: Any) -> Floats | None:
-    """Intercept, if there is one, and coefficients of one linear predictor; None of other models."""
-    coef = getattr(last, "coef_", None)
-    if not isinstance(coef, np.ndarray) or coef.dtype.kind not in "fi" or coef.size != np.shape(coef)[-1]:
-        return None
+def _values_of(last: Any) -> Floats:
+    """Intercept, if there is one, and coefficients of one linear predictor."""
     intercept = np.ravel(getattr(last, "intercept_", []))
     if not getattr(last, "fit_intercept", True) or len(intercept) > 1:
         intercept = np.empty(0)
-    return np.concatenate([intercept, np.ravel(coef)]).astype(np.float64)
+    return np.concatenate([intercept, np.ravel(last.coef_)]).astype(np.float64)
 
 
 def _reason(opened: _Opened, sample_weight: Any) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from heldout.data.checks import usual_name
 from heldout.errors import InputError
 from heldout.protocols.validation.corrections.automatic import Automatic
 from heldout.protocols.validation.corrections.base import CorrectedScore, Correction
@@ -38,13 +39,13 @@ def correction_named(method: Any) -> Correction:
 
     Examples
     --------
-    >>> correction_named("632+"), correction_named(OutOfBag()).name
+    >>> correction_named(".632+"), correction_named(OutOfBag()).name
     (Point632Plus(), 'oob')
     """
-    if isinstance(method, str) and method == Automatic.name:
-        return Automatic()
-    if isinstance(method, str) and method in CORRECTIONS:
-        return CORRECTIONS[method]()
+    if isinstance(method, str):
+        method = usual_name("method", method)
+        if method in (Automatic.name, *CORRECTIONS):
+            return Automatic() if method == Automatic.name else CORRECTIONS[method]()
     if hasattr(method, "corrected") and hasattr(method, "name") and not isinstance(method, type):
         configured: Correction = method
         return configured
