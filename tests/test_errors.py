@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
 import heldout as ho
 from heldout.configurations import make_configurations
-from heldout.errors import HeldoutWarning, plain_values
+from heldout.errors import HeldoutWarning, installation, plain_values, repository_of
 from heldout.execution.fit import error_line
 from heldout.scales import plain
 
@@ -48,3 +52,20 @@ def test_a_message_of_the_library_holds_plain_values() -> None:
 def test_a_name_without_an_end_is_shortened() -> None:
     shown = str(ho.InputError(f"column '{'9' * 5000}' is odd; see {'x' * 400}."))
     assert shown == f"column '{'9' * 199}… is odd; see {'x' * 400}."
+
+
+def test_what_is_missing_is_installed_from_where_heldout_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A copy of the repository, in which the command works, or else an index."""
+    origins = {tmp_path.as_uri(): tmp_path, "https://example.org/heldout.git": None, "file:///no/such/folder": None}
+    (tmp_path / "pyproject.toml").touch()
+    for address, folder in origins.items():
+        text = json.dumps({"url": address, "dir_info": {"editable": True}})
+        found = SimpleNamespace(read_text=lambda _, text=text: text)
+        monkeypatch.setattr("importlib.metadata.distribution", lambda _, found=found: found)
+        assert repository_of.__wrapped__() == folder
+    assert (installation("app"), installation()) == ("pip install 'heldout[app]'", "pip install heldout-papers")
+    monkeypatch.setattr("heldout.errors.repository_of", lambda: Path("/copies/heldout"))
+    assert installation("app") == "pip install '/copies/heldout[app]'"
+    assert installation() == "pip install /copies/heldout/papers"

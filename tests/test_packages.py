@@ -67,6 +67,11 @@ def test_the_recipe_requires_what_the_project_requires() -> None:
     assert set(requirements["host"]) == {"python", "pip", *for_conda(PYPROJECT["build-system"]["requires"])}
 
 
+def test_the_group_of_developers_is_their_extra_without_heldout_itself() -> None:
+    extra = PROJECT["optional-dependencies"]["dev"]
+    assert PYPROJECT["dependency-groups"]["dev"] == [text for text in extra if not text.startswith("heldout")]
+
+
 def test_classifiers_name_the_versions_of_python_from_the_oldest_on() -> None:
     minors = [match[1] for text in PROJECT["classifiers"] if (match := re.search(r":: 3\.(\d+)$", text))]
     oldest = int(PROJECT["requires-python"].removeprefix(">=3."))

@@ -5,7 +5,11 @@ A message says what was wrong, the value got, what is allowed, and what to do.
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
+from functools import cache
+from pathlib import Path
 from types import TracebackType
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
@@ -84,22 +88,43 @@ def input_error(text: str, error: Exception, *, argument: str | None = None) -> 
     return next((ours for kind, ours in kinds if isinstance(error, kind)), InputError)(text, argument=argument)
 
 
+@cache
+def repository_of(package: str = "heldout") -> Path | None:
+    """The copy of the repository from which a package was installed; None where it came from an index."""
+    from importlib.metadata import PackageNotFoundError, distribution
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    try:
+        origin = json.loads(distribution(package).read_text("direct_url.json") or "{}")
+    except PackageNotFoundError:
+        return None
+    address = urlsplit(origin.get("url", ""))
+    folder = Path(url2pathname(address.path))
+    return folder if address.scheme == "file" and (folder / "pyproject.toml").is_file() else None
+
+
+def installation(extra: str | None = None) -> str:
+    """The command that installs an extra, by default heldout-papers: from the same place as heldout."""
+    folder = repository_of()
+    if extra is None:
+        return f"pip install {'heldout-papers' if folder is None else shlex.quote(str(folder / 'papers'))}"
+    return f"pip install '{'heldout' if folder is None else folder}[{extra}]'"
+
+
 class MissingExtraError(HeldoutError, ImportError):
     """A feature needs packages that an optional extra brings."""
 
     def __init__(self, feature: str, extra: str) -> None:
-        super().__init__(f"{feature} needs packages of the extra '{extra}': pip install 'heldout[{extra}]'")
+        super().__init__(f"{feature} needs packages of the extra '{extra}': {installation(extra)}")
         self.extra = extra
-
-
-INSTALL_PAPERS = "pip install heldout-papers"
 
 
 class MissingPapersError(HeldoutError, ImportError):
     """A study, space or estimator of an article needs the distribution heldout-papers."""
 
     def __init__(self, feature: str) -> None:
-        super().__init__(f"{feature} needs heldout-papers: {INSTALL_PAPERS}")
+        super().__init__(f"{feature} needs heldout-papers: {installation()}")
 
 
 class StoreError(InputError):

@@ -53,6 +53,14 @@ def a_terminal_like_any_other() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="session")
+def heldout_comes_from_an_index() -> Iterator[None]:
+    """Sentences on missing packages name no folder of this machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("heldout.errors.repository_of", lambda: None)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def worker_processes_start_at_once() -> None:
     """joblib's workers are forked from a process that has imported heldout, as importing it takes each seconds.
 

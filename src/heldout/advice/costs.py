@@ -28,7 +28,7 @@ from heldout.data.checks import call_in
 from heldout.data.task import TaskKind
 from heldout.dropping.base import judged_after
 from heldout.dropping.bootstrap import Bootstrap
-from heldout.errors import INSTALL_PAPERS, InputError, MissingPapersError
+from heldout.errors import InputError, MissingPapersError, installation
 from heldout.execution.cells import CellResult, CellState
 from heldout.execution.listeners.words import duration
 from heldout.execution.search import Search
@@ -544,7 +544,7 @@ def worst_case_of(problem: SearchProblem) -> tuple[WorstCase | None, str]:
             protocols=("cv", "nested_cv", "bbc", "bced"), random_state=stream(problem.search.entropy, "advice"),
         )  # fmt: skip
     except MissingPapersError:
-        return None, f"their study needs heldout-papers ({INSTALL_PAPERS})"
+        return None, f"their study needs heldout-papers ({installation()})"
     biases = (ProtocolBias(row["protocol"], row["bias"], row["standard_error"]) for row in study.rows())
     return WorstCase(metric, rows, configurations, folds, repetitions, BETA, tuple(biases)), ""
 

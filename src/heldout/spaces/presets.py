@@ -40,7 +40,7 @@ from heldout._papers import attribute_of_papers, of_papers
 from heldout._text import is_one_of
 from heldout.data.checks import call_in, check_known
 from heldout.data.task import TaskKind, truth_of
-from heldout.errors import INSTALL_PAPERS, InputError
+from heldout.errors import InputError, installation
 from heldout.spaces.cox import CoxRegression
 from heldout.spaces.native_categories import NativeCategories, plain_names, text_columns
 from heldout.spaces.preprocessing import column_kinds, default_preprocessing
@@ -452,7 +452,7 @@ def published_spaces() -> Mapping[str, PublishedSpace]:
 def preset_names() -> str:
     """All presets that there are, and how to have those of articles, for a sentence."""
     published = published_spaces()
-    more = "" if published else f" or, after {INSTALL_PAPERS}, the space of an article"
+    more = "" if published else f" or, after {installation()}, the space of an article"
     return ", ".join((*PRESETS, *published)) + more
 
 
