@@ -61,7 +61,7 @@ class NotHashableError(TypeError):
 
 @dataclass(frozen=True, eq=False)
 class Configuration:
-    """One candidate."""
+    """One estimator with its hyper-parameters set, preprocessing included."""
 
     position: int
     """Its place in the search, from 0; no part of its id."""
@@ -74,7 +74,7 @@ class Configuration:
     has_params: bool = False
     """Whether the template has the parameters already, so that they are only shown."""
     kind: str = ""
-    """What its estimator is called, if not by the class of the template."""
+    """The name of its estimator, if it is not the class of the template."""
 
     def fresh(self) -> BaseEstimator:
         """An unfitted estimator with the parameters set.
@@ -105,7 +105,7 @@ class Configuration:
 
     @cached_property
     def name(self) -> str:
-        """For people: the model and the parameters that were set, in words."""
+        """Its name for people: the model and the parameters that were set."""
         shown = [
             f"{key.rsplit('__', 1)[-1]}={_short(value)}" for key, value in self.params.items() if key != "model"
         ]
@@ -121,7 +121,7 @@ class Configurations(Sequence[Configuration]):
 
     @classmethod
     def of(cls, parts: Iterable[tuple[Any, ...]]) -> Configurations:
-        """Of the fields of a ``Configuration`` after its position each."""
+        """From tuples of the fields of ``Configuration``, without ``position``."""
         return cls(tuple(Configuration(position, *each) for position, each in enumerate(parts)))
 
     def __len__(self) -> int:

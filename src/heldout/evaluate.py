@@ -50,9 +50,9 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
     ----------
     search : Search
     running : RunSettings
-        Where its cells run and are kept, and the listeners.
+        Executor, store and listeners.
     choose : callable, optional
-        Takes the results and the configurations and gives the winner, in place of the estimation's rule.
+        ``choose(results, configurations)`` returns the winner; it replaces the selection rule.
 
     Returns
     -------
@@ -119,15 +119,15 @@ def evaluate_adaptive(
     search : Search
         Without configurations.
     proposals : Proposals
-        Where its configurations come from.
+        They propose its configurations.
     running : RunSettings
     n_planned : int
         How many configurations there will be at most.
     choose : callable, optional
         As in ``evaluate``.
     cross_fit : callable, optional
-        Called after the search: makes the searches without the rows of a fold, of whose predictions the estimate
-        is, or says why there are none; None if they are not wanted.
+        Called after the search: makes one search without the rows of each fold, whose predictions give the
+        estimate, or says why it cannot. None if they are not wanted.
 
     Raises
     ------

@@ -88,7 +88,7 @@ class SearchQuestion:
 
 @dataclass(frozen=True, eq=False)
 class HeldOutPredictions(Shown):
-    """Predictions of N rows by C configurations in R repeats, one array per response.
+    """Held-out predictions of N rows by C configurations in R repeats, one array per response.
 
     Attributes
     ----------
@@ -98,11 +98,11 @@ class HeldOutPredictions(Shown):
         class of a binary task, (N, C, R, n_classes) otherwise. NaN where not predicted, or where a configuration
         lacks the response.
     names : tuple of str
-        One for each configuration.
+        The names of the C configurations.
     folds : ndarray of int, shape (N, R), or None
         The fold in which a row was held out, -1 if it was not held out.
     classes : ndarray or None
-        The labels behind the codes of a classification.
+        The labels that the class codes stand for; None if the task is no classification.
     positive : int or None
         Code of the class that binary probabilities and decisions point to.
     failed : mapping of int to str
@@ -118,15 +118,15 @@ class HeldOutPredictions(Shown):
     grouped : bool
         Whether the search held groups of rows out whole.
     times : tuple of float
-        The times of the last axis of ``survival``, ascending; empty if they are just those that the metric reads.
+        The times of the last axis of ``survival``, ascending; empty if they are those of the metric.
     test_share : float or None
         The share of the rows that each split tests, if the splits are those of repeated subsampling.
     adaptive : bool
         Whether the search proposed or dropped configurations because of scores on these rows.
     flags : mapping of Flag to str
-        Conditions of their origin that a reader of any estimate must know, such as repeats that were averaged.
+        What a reader of any estimate from them must know, such as that repeats were averaged.
     question : SearchQuestion or None
-        What the search that made them estimated from them; see ``remembered``.
+        The metric, rule, method and settings of the search that made them; ``ho.estimate`` uses them by default.
     """
 
     responses: Mapping[Response, NDArray[Any]]
@@ -197,7 +197,13 @@ class HeldOutPredictions(Shown):
 
         Parameters
         ----------
-        configurations : str, int, or list of names or indices, or mask of shape (C,)
+        configurations : str, int, list of names or indices, or mask of shape (C,)
+                    Which ones, by name or by index from 0.
+
+        Raises
+        ------
+        InputError
+            When a name or an index is unknown, or none is left.
 
         Examples
         --------
@@ -230,8 +236,8 @@ class HeldOutPredictions(Shown):
     def for_metric(self, metric: Metric) -> NDArray[Any]:
         """The array that a metric reads: for each configuration the first response that it has.
 
-        Only decisions and probabilities can stand beside each other (for metrics of ranks, where each
-        configuration is ranked by itself).
+        Decisions and probabilities can occur together only for metrics of ranks, which rank each configuration by
+        itself.
 
         Raises
         ------
@@ -288,7 +294,7 @@ SLACK = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class FoldScores(Shown):
-    """A matrix of splits x configurations, in the metric's own direction and units.
+    """Scores of C configurations on each split, in the metric's own direction and units.
 
     Attributes
     ----------
@@ -327,13 +333,13 @@ class FoldScores(Shown):
         return self.values.shape[1]
 
     def last(self, n_splits: int) -> FoldScores:
-        """Those of the last splits, whose repeats are numbered from 0 again."""
+        """The scores of the last ``n_splits`` splits, with repeats numbered from 0 again."""
         repeat = np.unique(self.repeat[-n_splits:], return_inverse=True)[1].astype(np.intp)
         tested = None if self.test_rows is None else self.test_rows[-n_splits:]
         return FoldScores(self.values[-n_splits:], self.greater_is_better, repeat, tested)
 
     def oriented(self) -> NDArray[np.float64]:
-        """Scores with greater = better."""
+        """The scores, with losses negated, so that greater is better."""
         return self.values.copy() if self.greater_is_better else -self.values
 
 

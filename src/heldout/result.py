@@ -39,7 +39,7 @@ MOST_AT_ONCE = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class Evaluation(Shown, WithMethodsText):
-    """A finished search, stage by stage.
+    """The record of a finished search: folds, configurations, predictions, winner and estimates.
 
     Attributes
     ----------
@@ -50,23 +50,24 @@ class Evaluation(Shown, WithMethodsText):
         In the order of the plan: configuration by configuration, split by split.
     predictions : HeldOutPredictions
     fold_scores : mapping of str to FoldScores
-        One a scorer.
+        One per scorer.
     metrics : mapping of str to Metric or None
-        One a scorer; None for a scorer that cannot be opened.
+        One per scorer; None for a scorer that cannot be opened.
     pooled_scores : mapping of str to ndarray of shape (C,)
-        The metric on all held-out rows of a repeat, mean over repeats; NaN for failed configurations. One an
+        The metric on all held-out rows of a repeat, mean over repeats; NaN for failed configurations. One per
         opened scorer.
     within_scores : mapping of str to ndarray of shape (C,)
-        The same from the pairs of rows of one split, with ``aggregate="within"``; else empty.
+        The metric on pairs of rows of the same split, with ``aggregate="within"``; otherwise empty.
     refit_metric : str
         The scorer that chose the winner.
     winner : int
+        Index of the winner in ``configurations``.
     estimates : mapping of str to Estimate
-        One a scorer that can be estimated; empty with ``method=None``.
+        One per scorer that can be estimated; empty with ``method=None``.
     estimation : Estimation
         How the winner was chosen and estimated.
     model : estimator or None
-        The winner fitted on all rows, with ``refit``.
+        The winner fitted on all rows; None with ``refit=False``.
     failures : mapping of int to str
         Configurations that failed and why.
     barriers : tuple of Barrier
@@ -74,24 +75,24 @@ class Evaluation(Shown, WithMethodsText):
     n_fits, n_fits_saved : int
         Fits that the search made (without the refit), and fits that dropping saved.
     scores_in_halves : mapping of str to FoldScores
-        The winner's scores on the splits of halves of the rows, one a scorer, each half a repeat; empty unless
+        The winner's scores on the splits of halves of the rows, one per scorer; each half is a repeat. Empty unless
         ``cv`` is ``ho.protocols.paired_hold_out``.
     fold_models : FoldModels or None
-        With ``keep_models``: the models of the splits, of the winner or of all configurations.
+        With ``keep_models``: the models fitted on the splits, of the winner or of all configurations.
     cross_fit : CrossFit or None
-        Of a search with Optuna: the searches without the rows of a fold, of whose predictions the estimates are;
-        None where there were none.
+        With Optuna and ``feedback="cross-fitted"``: the short searches, each without the rows of one fold, whose
+        predictions give the estimates. Otherwise None.
     smaller_training : SmallerTraining or None
-        With ``training_size_correction``: predictions of what competes by models that two folds were left out of.
+        With ``training_size_correction``: predictions by models fitted without two folds.
     default : DefaultConfiguration or None
-        The configuration that ``default=`` names.
+        The configuration that ``default=`` names, with which tuning is compared.
     n_splits_read : int or None
         The number of last splits that the choice, the estimate, ``predictions`` and ``pooled_scores`` use, if a
         search strategy sets it; None for all.
     seconds : mapping of str to float
-        Time of each stage.
+        Wall-clock seconds of each stage: "search", "estimate" and "refit".
     provenance : mapping
-        Entropy, versions, number of rows and columns, when it ran.
+        Seed (``entropy``), versions, numbers of rows and columns, time of the run.
     """
 
     task: Task
@@ -136,12 +137,12 @@ class Evaluation(Shown, WithMethodsText):
         ax : matplotlib Axes, optional
             A new figure's by default.
         **kwargs : dict
-            Of ``from_search`` of the display: ``scorer``, and what its ``plot`` takes.
+            Arguments of the display's ``from_search``: ``scorer``, and those of its ``plot``.
 
         Returns
         -------
-        CorrectedScoreDisplay or RankingDisplay
-            Of ``ho.plots``, which has more displays.
+                CorrectedScoreDisplay or RankingDisplay
+            See ``ho.plots`` for more displays.
 
         Raises
         ------
@@ -154,14 +155,14 @@ class Evaluation(Shown, WithMethodsText):
     def overtuning(self) -> Overtuning:
         """What further search bought: the uncorrected and the corrected score by the configurations tried.
 
-        It also has the estimated probability that the winner is worse than the default configuration: the one of
-        ``default=``, else the estimator as it was passed, where it is among the configurations. From up to 200
-        bootstraps, when it is first read.
+        It also estimates the probability that the winner is worse than the default configuration: that of
+        ``default=``, or else the estimator as it was passed, if it is among the configurations. It is computed from
+        up to 200 bootstraps when it is first read.
 
         Raises
         ------
         InputError
-            When the scorer that decides cannot be opened, or the rule chooses no single configuration.
+            When the scorer that selects cannot be opened, or the rule chooses no single configuration.
 
         Examples
         --------
@@ -303,14 +304,14 @@ class Evaluation(Shown, WithMethodsText):
     def shared_fits(self) -> dict[str, SharedFits]:
         """Fits that were not made alone and what that saved, by what they shared.
 
-        The keys are "steps" for equal steps, and the class of models or steps of which one fit served several. A
-        fit that shared several things counts for each.
+        The keys are "steps" for equal leading steps, and otherwise the class of the model or step whose one fit
+        served several configurations. A fit that shared several things counts for each.
         """
         return shared_fits(self.cells.columns["shared"].ravel())
 
     @property
     def part_for_estimate(self) -> str:
-        """How many fits were for the corrected estimate; empty where it took none."""
+        """How many fits were made for the corrected estimate, in words; empty if there were none."""
         further = (self.cross_fit, self.smaller_training)
         return part_for_estimate(sum(each.n_fits for each in further if each is not None), self.n_fits)
 
@@ -338,5 +339,5 @@ class Evaluation(Shown, WithMethodsText):
 
     @property
     def dropped(self) -> dict[int, Dropped]:
-        """Configurations that left early, when and why; those that failed then too."""
+        """Configurations that were dropped early, when and why; including those that failed on the way."""
         return dropped_at(self.barriers)

@@ -151,22 +151,22 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
 
     @fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
-        """Search, choose, estimate, refit.
+        """Fit all configurations on all splits, choose the winner, estimate its performance, and refit it.
 
         Parameters
         ----------
         X : array-like of shape (N, n_features)
         y : array-like of shape (N,) or (N, n_outputs), or events and times, optional
-            Of several columns, errors, R2, subset accuracy, Hamming loss and the Jaccard score of samples have
-            estimates from predictions, and every other scorer one from fold scores. None only for models that
-            require none. Of survival models scikit-survival's structured array, a table of two columns or a tuple
-            of two, the event first; models are fitted on the structured array, and folds are not stratified.
+            With several columns, errors, R2, subset accuracy, Hamming loss and the Jaccard score of samples are
+            estimated from predictions, and every other scorer from fold scores. None is allowed for models that
+            need no target. For survival models: scikit-survival's structured array, a table of two columns or a
+            tuple of two, the event first; models are fitted on the structured array, and folds are not stratified.
         **params : dict
-            ``groups``, ``sample_weight`` and what else the estimators' ``fit``, the scorers and the splitter
-            take; routed as in ``GridSearchCV``. Groups are also drawn whole by the bootstrap. Weights that reach
-            a scorer weigh its bootstrap too; the flag ``weights_reached`` of an estimate says what weights reached
-            if that is not all of fits, scores and bootstrap. ``groups="copies"`` makes one group of the rows with
-            equal predictors; an integer ``cv`` then keeps groups whole.
+            ``groups``, ``sample_weight`` and other arguments of the estimators' ``fit``, the scorers and the
+            splitter, routed as in ``GridSearchCV``. The bootstrap draws groups whole. Weights that reach a scorer
+            weigh its bootstrap too; if weights do not reach all of fits, scores and bootstrap, the flag
+            ``weights_reached`` says which they reach. ``groups="copies"`` makes one group of the rows with equal
+            predictors; an integer ``cv`` then keeps groups whole.
 
         Returns
         -------
@@ -245,9 +245,9 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
             The rows that the search was fitted on, which it does not keep. With them the report shows the columns
             of the data, and what the winner relies on.
         importance : {"auto", "refit", "none"}, default="auto"
-            The permutation importance of the columns on held-out rows, which needs ``X``. "auto": of the fold
-            models that the search kept with ``keep_models``, if it did; "refit": of these, or else of the winner
-            fitted again on each split; "none": not computed.
+            Which models give the permutation importance of the columns on held-out rows, which needs ``X``. "auto":
+            the fold models, if the search kept them (``keep_models``); "refit": these, or else the winner fitted
+            again on each split; "none": it is not computed.
 
         Returns
         -------
@@ -293,12 +293,12 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         ax : matplotlib Axes, optional
             A new figure's by default.
         **kwargs : dict
-            Of ``from_search`` of the display: ``scorer``, and what its ``plot`` takes.
+            Arguments of the display's ``from_search``: ``scorer``, and those of its ``plot``.
 
         Returns
         -------
-        CorrectedScoreDisplay or RankingDisplay
-            Of ``ho.plots``, which has more displays.
+                CorrectedScoreDisplay or RankingDisplay
+            See ``ho.plots`` for more displays.
 
         Raises
         ------
@@ -313,10 +313,10 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         return most_useful_plot(self, ax, **kwargs)
 
     def methods_text(self) -> MethodsText:
-        """What was done, as a paragraph for the methods section of an article, every number from this search.
+        """Describe the search as a paragraph for the methods section of an article, with its numbers.
 
-        Data, folds, configurations, drop rule, selection, estimate, the model that was fitted, software and seed,
-        as TRIPOD+AI asks for them. Nothing is in it that was not done.
+        It covers data, folds, configurations, drop rule, selection, estimate, final model, software and seed, as
+        TRIPOD+AI requires, and only what was done.
 
         Returns
         -------

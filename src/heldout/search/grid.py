@@ -17,30 +17,30 @@ class HeldOutSearchCV(BaseHeldOutSearch):
     The winner, ``best_score_`` and ``cv_results_`` are those of ``GridSearchCV``. If scores are equal except for
     rounding errors, the first configuration wins; if ``GridSearchCV``, which compares the last bit, would select
     another, the flag ``tied_winner`` names it. ``best_score_`` is the best of many scores on the same folds and
-    therefore optimistic; ``estimate_`` corrects this optimism by replaying the selection, with the noise that
-    bootstraps of the held-out predictions show, around shrunken scores (``heldout.estimates.Shrinkage``).
+    therefore optimistic. ``estimate_`` corrects this optimism from the held-out predictions, without further fits
+    (``heldout.estimates.Shrinkage``).
 
     Parameters
     ----------
     estimator : estimator, or list of (name, estimator, grid)
         A list searches all its estimators together; ``params`` then hold ``model``.
     param_grid : dict or list of dict, optional
-        As in ``GridSearchCV``; none for a list of estimators.
+        As in ``GridSearchCV``; None for a list of estimators, which has its own grids.
     scoring : str, metric, callable, list, tuple or dict, optional
         As in ``GridSearchCV``, or any metric of ``ho.metrics``, by its name ("concordance_index") or as an object
         (``ho.metrics.FScore(beta=2)``); losses are negative. With several scorers there is one estimate for each,
         all for the configuration that ``refit`` selects.
     pos_label : int, float, bool or str, optional
-        The positive one of two classes: scorers of one class (f1, precision, recall, jaccard, average_precision)
-        score it, and predictions, estimates and reports are of it. By default the last class in sorted order; but
-        scikit-learn's scorers of one class then score the class 1, as in ``GridSearchCV``, and are refused for
-        labels such as "no" and "yes". A scorer that names its class itself keeps it, and another one here is
-        refused.
+        The positive class of a binary task: scorers of one class (f1, precision, recall, jaccard,
+        average_precision) score it, and predictions, estimates and reports refer to it. By default it is the last
+        class in sorted order; but scikit-learn's scorers of one class then score the class 1, as in
+        ``GridSearchCV``, and are refused for labels such as "no" and "yes". A scorer that names its own class keeps
+        it; a different ``pos_label`` is then refused.
     cv : int, "auto", plan, splitter or iterable, optional
-        As in ``GridSearchCV``; or a plan of ``ho.protocols``. "auto" makes as many shuffled folds as the smallest
-        class has rows, at most 10.
+        As in ``GridSearchCV``, or a plan of ``ho.protocols``. "auto" makes one shuffled fold per row of the
+        smallest class, at most 10.
     repeats : int, default=1
-        Repeats of the whole partition, shuffled anew each time.
+        How often the rows are divided into folds, each time with a new shuffle.
     aggregate : {"auto", "folds", "pooled", "within"}, default="auto"
         How held-out predictions become a configuration's score: the mean over folds; the metric on all held-out
         rows together; or, for metrics made of pairs (AUC, concordance, Somers' D), the share of correctly ordered
@@ -49,17 +49,17 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         pairs. Every other metric (R2, RMSE, F1, average precision) has its value, uncorrected score and interval
         on all held-out rows together, because a mean over small folds is biased for it (flag ``scale_of_value``).
     selection : str or selection rule, default="best"
-        How the winner is chosen, replayed in every bootstrap.
+        How the winner is chosen, by name or as a rule of ``ho.selection``. Every bootstrap replays it.
     drop : str, rule of ``ho.dropping`` or None, optional
         Which configurations to drop early: "bootstrap" drops after every fold those that are worse than the current
         best in 99 % of bootstraps of the predictions so far. None fits every configuration on every fold.
         "sequential" is a different search, on more and more training rows: it plans the splits (``cv`` must be
-        None) and chooses the winner by its ranks in the last three of them, on which ``best_score_`` and the
-        estimate are then based.
+        None), and the winner, ``best_score_`` and the estimate are based on the last three of them.
     method : str, method or None, default="shrinkage"
-        How the estimate is made; None makes none (inside ``cross_val_score``). The default becomes "bbc_f", of fold
-        scores, for a scorer whose score is no function of the predictions of single rows: a function of the model,
-        a ``score`` of its own, a target of several columns that is scored by more than a mean, or no target.
+        The estimate's method, of ``ho.estimates``; None makes no estimate (use it inside ``cross_val_score``). For
+        a scorer that is not a function of the predictions of single rows, the default becomes "bbc_f", which reads
+        fold scores: a function of the model, the estimator's own ``score``, a target of several columns whose score
+        is not a mean, or no target.
     n_bootstraps : int, default=1000
     confidence_level : float, default=0.95
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
@@ -67,66 +67,67 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         As in ``GridSearchCV``, except that a configuration that failed is never chosen, whatever ``error_score``
         says.
     verbose : int, default=0
-        1 prints the plan, the progress and what was dropped; 2 a line for every fit in place of the progress.
+        1 prints the plan, the progress and the dropped configurations; 2 prints a line for every fit in place of
+        the progress.
     keep_predictions : bool, default=True
         Whether ``predictions_`` and ``evaluation_`` are kept.
     store : str, path or Store, optional
-        A file that keeps every finished fit. Fitting again on the same data continues where it stopped.
+        A file that keeps every finished fit. Calling ``fit`` again on the same data continues where it stopped.
     random_state : int, RandomState or Generator, optional
         Seeds bootstraps and shuffles, and, when set, every ``random_state=None`` inside the estimators.
     fit_timeout : float, optional
-        Seconds after which a fit is stopped; its configuration has then failed. Nothing is shared then.
+        Seconds after which a fit is stopped and its configuration fails. With it, configurations share no work.
     share : {"exact", "tolerance"} or False, default="exact"
         Whether work that configurations have in common is done once. Equal leading steps of pipelines are fitted
         once on a split, and one fit serves all numbers of rounds of a boosted model, of trees of a forest, of
         neighbours, all penalties of a ridge and more (``ho.spaces.register_submodels`` adds others). "exact":
-        predictions are those of separate fits, to the last bit for steps and ensembles of trees, elsewhere to
+        predictions equal those of separate fits, to the last bit for steps and ensembles of trees, elsewhere to
         1e-12 of the largest. "tolerance" also shares along the penalties of logistic regression, LASSO and elastic
-        net and the costs of support vector machines, within the tolerance of their solvers. False fits
-        every configuration alone.
+        net and the costs of support vector machines, within the tolerance of their solvers. False fits every
+        configuration alone.
     share_memory : int, optional
-        Bytes that the output of shared steps may take; by default a quarter of the memory. What does not fit is
-        computed again.
+        Bytes that the output of shared steps may take; by default a quarter of the memory. Output that does not fit
+        is computed again.
     early_stopping : inner split, optional
         ``ho.inner_split(0.1)`` stops boosted models of LightGBM, XGBoost, CatBoost and HistGradientBoosting early,
         each on a tenth of its own training rows, in the refit too. Other models of a list are fitted as usual.
     keep_models : {"none", "winner", "all"}, default="none"
-        Of which configurations ``fold_models_`` holds the models that made the held-out predictions. "winner" fits
-        the winner once more on each split when it is known, and compares the predictions. "all" keeps the models
-        as they are fitted; a configuration that sharing serves to the last bit is then fitted alone. With
-        ``random_state=None`` estimators without a seed get one that is drawn anew in each run, so that their fits
-        can be repeated. A model that cannot be had, as that of a fit that an earlier session made with other
-        random draws, is None, and a warning says why.
+        Whose models ``fold_models_`` holds, those that made the held-out predictions. "winner" fits the winner
+        again on each split after the search, and compares the predictions. "all" keeps all models as they are
+        fitted; a configuration that sharing serves to the last bit is then fitted alone. With ``random_state=None``
+        estimators without a seed get one that is drawn anew in each run, so that their fits can be repeated. A
+        model that cannot be repeated, such as one fitted in an earlier session with other random draws, is None,
+        and a warning says why.
     deploy : {"all", "bounded"}, default="all"
-        With "bounded" and a single hold-out, ``best_estimator_`` is the winner's model that the hold-out tested,
-        and not one fitted on all rows: the model that ``method="hoeffding"`` bounds. It is fitted again on the
-        training rows, and compared with the held-out predictions.
+        "all" fits ``best_estimator_`` on all rows. "bounded", for a single hold-out, fits it on the training rows
+        only, so that it is the model that the hold-out tested and ``method="hoeffding"`` bounds; its predictions
+        are compared with the held-out ones.
     default : dict, optional
-        Parameters of the configuration that tuning is compared with, {} for the estimator as it is. Where it is not
-        among the configurations it is fitted on the same splits, and can never win. Without it the estimator as it
-        was passed is taken where it is among the configurations. See ``Evaluation.overtuning``.
+        Parameters of the configuration with which tuning is compared; {} for the estimator unchanged. If it is not
+        among the configurations, it is fitted on the same splits, and can never win. By default the estimator as
+        passed is used, if it is among the configurations. See ``Evaluation.overtuning``.
     imputation : int or Imputation, optional
-        How many times missing values are imputed, or how. Every fit completes its own training rows and fits the
-        configuration on each completion; rows that are predicted are completed by imputers that were fitted on the
-        training rows. The held-out predictions are those of all completions, pooled
-        (``ho.protocols.ImputedModel``); ``ho.protocols.pooled_performance`` pools the scores of the completions
-        instead. A fit includes one for every completion, and nothing is shared. By default the models receive X
-        unchanged.
+        How many times missing values are imputed, or how. Every fit imputes its own training rows and fits the
+        configuration on each completed table; imputers fitted on the training rows complete the rows to predict.
+        The predictions are pooled (``ho.protocols.ImputedModel``); ``ho.protocols.pooled_performance`` pools the
+        scores of the completions instead. ``n_fits_`` counts all completions of a fit as one, and no work is
+        shared. By default the models receive X unchanged.
     stop_when_width : float, optional
-        Stop when the two-sided interval of the estimate is no wider than this, in the units of the metric. That is
-        checked after each fold of the first repeat, from 50 predicted rows on, and after each later repeat. The
-        winner is refitted on all rows; the estimate rests on the folds so far (flag ``stopped_early``), and
-        ``evaluation_.barriers`` holds the width at each. ``n_fits_saved_`` counts the fits that were not made.
+        Stop when the two-sided interval of the estimate is no wider than this, in the units of the metric. The
+        width is checked after each fold of the first repeat, from 50 predicted rows on, and after each later
+        repeat. The winner is refitted on all rows; the estimate rests on the folds so far (flag ``stopped_early``),
+        and ``evaluation_.barriers`` holds the width at each. ``n_fits_saved_`` counts the fits that were not made.
     training_size_correction : bool, default=False
-        Whether the value is that of training on all rows, as the winner is, and not on those of K - 1 folds. The
-        upper half of the configurations is fitted K (K - 1) / 2 further times, each without two folds of the first
-        repeat, and what their mean score gains from K - 2 to K - 1 folds is extrapolated; the interval contains the
-        standard error of that (flag ``training_size_corrected``). For 3 to 10 folds that test every row once, and
-        scorers that can be opened. The fits count in ``n_fits_``, and a ``store`` keeps them like others.
+        Whether to correct the value for training size: to that of models trained on all rows, as the winner is,
+        instead of K - 1 folds. The better half of the configurations is fitted K (K - 1) / 2 further times, each
+        without two folds of the first repeat, and the gain in their mean score from K - 2 to K - 1 folds is
+        extrapolated; the interval includes the standard error of the extrapolation (flag
+        ``training_size_corrected``). For 3 to 10 folds that test every row once, and scorers that can be opened.
+        The fits count in ``n_fits_``, and a ``store`` keeps them like others.
     block_length : int, "auto", str or ``ho.estimates.Blocks``, optional
-        Bootstraps of the estimate draw blocks of so many consecutive rows, which must be in the order of time. By
-        default of the automatic length where the folds follow time, as those of ``TimeSeriesSplit``, and single
-        rows (or groups) otherwise; see ``ho.estimate``.
+        Bootstraps of the estimate draw blocks of this many consecutive rows, which must be in the order of time. By
+        default blocks of the automatic length are drawn if the folds follow time, as those of ``TimeSeriesSplit``,
+        and single rows (or groups) otherwise; see ``ho.estimate``.
 
     Attributes
     ----------
@@ -138,27 +139,26 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         As in ``GridSearchCV``; ``best_score_`` is uncorrected. With ``aggregate="pooled"`` it is the pooled score,
         with "within" the share of pairs within folds (``within_test_{name}`` of ``cv_results_``).
     estimate_ : Estimate or None
-        For the metric that selected the winner.
+        The estimate in the metric that selected the winner; None with ``method=None``.
     estimates_ : dict of str to Estimate
-        One a scorer, each of the same winner.
+        One estimate per scorer, all for the same winner.
     corrected_score_ : float or None
         ``estimate_.value``, with the sign of ``best_score_``.
     confidence_interval_ : Interval or None
     optimism_ : float or None
-        How much better the uncorrected score looks.
+        How much better the uncorrected score looks than the corrected one; positive if it is too good.
     predictions_ : HeldOutPredictions or None
-        They remember the question of the search: ``ho.estimate`` and ``ho.compare_configurations`` need no keyword
-        beside them.
+        They remember metric, rule, method and settings of the search, so that ``ho.estimate`` and
+        ``ho.compare_configurations`` need no further argument.
     n_fits_, n_fits_saved_, n_fits_shared_ : int
-        Fits of the search without the refit, fits that dropping saved, and those of the first that were not made
-        alone. ``mean_fit_time`` of a configuration contains its part of the time of what it shared.
+        Fits of the search without the refit; fits that dropping saved; and those of ``n_fits_`` that shared work.
+        ``mean_fit_time`` of a configuration includes its part of the time of shared work.
     fold_models_ : FoldModels or None
         With ``keep_models``: a mapping of (repeat, fold) to the winner's model of that split.
         ``fold_models_.held_out()`` gives each with its held-out rows, and ``fold_models_.of(3)`` is the mapping of
-        another configuration. Fits that were made for it after the search are in ``fold_models_.n_fits``, not in
-        ``n_fits_``.
+        configuration 3. ``fold_models_.n_fits`` counts fits made after the search; ``n_fits_`` does not.
     evaluation_ : Evaluation or None
-        The record of every stage.
+        The record of the search: folds, configurations, cells, predictions, estimates.
 
     Examples
     --------

@@ -63,9 +63,11 @@ class OpenSearch:
         Parameters
         ----------
         estimator : estimator
-            With all its parameters set; it is cloned. All must be of one kind: classifiers, say.
+            With all its parameters set; it is cloned. All estimators of a search must be of one kind, such as
+            classifiers.
         params : dict, optional
-            What reports and ``configurations`` show of it; by default what differs from its defaults.
+            The parameters that reports and ``configurations`` show; by default those that differ from the
+            estimator's defaults.
 
         Returns
         -------
@@ -129,7 +131,7 @@ class OpenSearch:
         Returns
         -------
         Evaluation
-            Its ``estimate`` has the flag ``adaptive_search``. The same at every call.
+            Its ``estimate`` has the flag ``adaptive_search``. Every call returns the same record.
         """
         if self._found is None:
             self._found = self.evaluation()
@@ -137,7 +139,7 @@ class OpenSearch:
         return self._found
 
     def close(self) -> None:
-        """End the search; what is in its store stays there."""
+        """End the search without a result; its store keeps the finished fits."""
         self._is_finished = True
         self._open.close()
 
@@ -190,10 +192,11 @@ def open_search(
     imputation: Any = None,
     block_length: BlockLength = None,
 ) -> OpenSearch:
-    """A search whose configurations come from a loop of your own, or from any optimiser.
+    """Open a search whose configurations come from your own loop, or from any optimiser.
 
     Folds are made once. The predictions of every evaluated configuration are kept, so that ``finish`` can correct
-    the winner's score. As the loop may propose because of scores, the estimate has the flag ``adaptive_search``.
+    the winner's score. As your loop may choose the next configuration by earlier scores, the estimate has the flag
+    ``adaptive_search``.
 
     Parameters
     ----------
@@ -204,6 +207,7 @@ alternative, n_jobs, store, random_state, early_stopping, verbose, keep_models, 
 block_length
         As in ``HeldOutSearchCV``. With a ``store``, the same loop does only the remaining fits when it runs again.
     groups : array-like of shape (N,), optional
+        Kept whole by the folds of an integer ``cv``, and drawn whole by the bootstrap.
     sample_weight : array-like of shape (N,), optional
         For fits, scores and the bootstrap.
     refit : bool, default=True

@@ -19,24 +19,24 @@ class HeldOutRandomizedSearchCV(BaseHeldOutSearch):
     """Random search with a bias-corrected estimate of the winner's performance.
 
     The configurations are drawn once, before anything is fitted, and then searched as ``HeldOutSearchCV`` searches
-    a grid. With an integer ``random_state`` they are those of ``RandomizedSearchCV``; if the estimator has a
-    ``random_state`` of its own, the winner, ``best_score_`` and ``cv_results_`` are too. A run that continues from
-    its ``store`` has the same draws, also with ``random_state=None``.
+    a grid. With an integer ``random_state`` they are the same as in ``RandomizedSearchCV``; if the estimator has
+    its own ``random_state``, so are the winner, ``best_score_`` and ``cv_results_``. A run that continues from its
+    ``store`` has the same draws, even with ``random_state=None``.
 
     Parameters
     ----------
     estimator : estimator, or list of (name, estimator, distributions)
         A list searches all its estimators together; ``params`` then hold ``model``.
     param_distributions : dict or list of dict, optional
-        As in ``RandomizedSearchCV``: lists of values, or distributions with a method ``rvs``; none for a list of
-        estimators.
+        As in ``RandomizedSearchCV``: lists of values, or distributions with a method ``rvs``; None for a list of
+        estimators, which has its own distributions.
     n_iter : int or dict of str to int, default=10
         How many configurations are drawn. If all values are lists, none is drawn twice; if there are fewer
-        combinations, all are searched, with a warning. For a list of estimators it is the number in all, divided at
-        random as ``ParameterSampler`` divides it among a list of dicts, each with its ``model``: if all values are
-        lists, every combination of every model is equally likely; otherwise every dict of every model is, and a
-        model without distributions may be drawn several times. A dict gives the number of each model by its name;
-        the draws of a model then do not depend on the others.
+        combinations, all are searched, with a warning. For a list of estimators it is the total, divided at random
+        as ``ParameterSampler`` divides it among dicts: if all values are lists, every combination of every model is
+        equally likely; otherwise every dict of every model is, and a model without distributions may be drawn
+        several times. A dict gives the number for each model by its name; the draws of a model then do not depend
+        on the others.
     scoring, pos_label, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, \
 alternative, n_jobs, refit, pre_dispatch, error_score, return_train_score, keep_predictions, store, verbose, \
 fit_timeout, share, share_memory, early_stopping, keep_models, deploy, default, stop_when_width, imputation, \

@@ -23,20 +23,21 @@ FEWEST_TRIALS = 5
 
 @dataclass(frozen=True)
 class CrossFitting:
-    """An estimate from searches that have not seen the rows of the fold that their winner predicts.
+    """Estimate an Optuna search from short searches, each without the rows of one fold.
 
-    For each of the K folds a sampler of its own searches the rows outside the fold, by cross-validation on the
-    other folds. Its winner is fitted on all rows outside the fold and predicts the fold. The estimate is of these
-    predictions. The search itself comes first and is that of ``feedback="all"``, with the same winner.
+    The search itself comes first, as with ``feedback="all"``, and has the same winner. Then, for each of the K
+    folds, a new sampler searches the rows outside the fold, by cross-validation on the other folds. Its winner is
+    fitted on all rows outside the fold and predicts the fold. The estimate is computed from these predictions.
 
-    It takes K (K - 1) t + K fits more, t the trials of each sampler. In simulations on noise with t of 14 the mean
-    bias of the estimate is about .01 or less, where ``bbc`` after the same search has .10. Elsewhere the estimate
-    is pessimistic by what more trials gain: papers/pages/adaptive-searches.md has the figures.
+    With t trials for each sampler, it takes K (K - 1) t + K more fits. In simulations on noise with t = 14 the mean
+    bias of the estimate is about .01 or less, and that of ``bbc`` after the same search .10. On other data the
+    estimate is pessimistic, because the search itself has more trials: papers/pages/adaptive-searches.md has the
+    figures.
 
     Parameters
     ----------
     n_trials : int, optional
-        Of each sampler, t; by default as many as cost at most .3 of the fits of the search.
+        t, the trials of each sampler; by default as many as cost at most .3 times the fits of the search.
 
     Examples
     --------
@@ -59,19 +60,19 @@ class CrossFitting:
             check_count("n_trials", self.n_trials, usual="15 is usual")
 
     def trials_of_each(self, folds: Folds, n_trials: int) -> int:
-        """How many trials each sampler has, beside a search of ``n_trials``."""
+        """How many trials each sampler has, after a search of ``n_trials``."""
         if self.n_trials is not None:
             return int(self.n_trials)
         return affordable_trials(n_trials, len(folds.of_first_repeat), folds.n_splits)
 
     def n_fits(self, folds: Folds, n_trials: int) -> int:
-        """How many fits they take beside a search of ``n_trials``."""
+        """How many fits the short searches take, after a search of ``n_trials``."""
         return _fits_of(len(folds.of_first_repeat), self.trials_of_each(folds, n_trials))
 
     def obstacle(self, folds: Folds, n_trials: int | None) -> Obstacle | None:
-        """Why the folds allow no such searches, or a search of ``n_trials`` too short ones; None where it does.
+        """Why the folds, or too few trials, allow no short searches; None if they are possible.
 
-        ``n_trials``: None where it is not known beforehand.
+        ``n_trials``: None if it is not known beforehand.
         """
         found = obstacle_of_folds(folds)
         if found is not None or n_trials is None:

@@ -46,7 +46,7 @@ class Objective:
         return self._run.finish()
 
     def close(self) -> None:
-        """Close the store, so that another objective can use it; what is in it stays there."""
+        """Close the store, so that another objective can use it; it keeps the finished fits."""
         self._run.close()
 
     def _begin(self, study: Any) -> None:
@@ -91,29 +91,32 @@ def objective(
     random_state: Any = None,
     early_stopping: InnerSplit | None = None,
 ) -> Objective:
-    """An objective for ``study.optimize`` that keeps the held-out predictions of all trials.
+    """Make an objective for ``study.optimize`` that keeps the held-out predictions of all trials.
 
-    ``ho.correct(study)`` then bootstraps these predictions, as the searches of heldout do, where other studies have
-    only the scores of their splits. The study must maximize: scores are greater-is-better.
+    ``ho.correct(study)`` then bootstraps these predictions, as the searches of heldout do; other studies have only
+    the scores of their splits. The study must maximize: scores are greater-is-better.
 
     Parameters
     ----------
     estimator : estimator, or list of (name, estimator, space)
+        A list has its own spaces; ``suggest`` is then None.
     X, y : array-like
         As in ``HeldOutSearchCV.fit``.
     suggest : dict or callable, optional
         The space, as in ``HeldOutOptunaSearchCV``.
     scoring, pos_label, cv, repeats, aggregate, drop, n_jobs, store, random_state, early_stopping
-        As in ``HeldOutSearchCV``. A trial that ``drop`` drops is pruned; the study's pruner is not asked. With a
+        As in ``HeldOutSearchCV``. A trial that ``drop`` drops is pruned; the study's own pruner is not used. With a
         ``store``, the trials of a study that is loaded again are scored from it.
     groups : array-like of shape (N,), optional
+        Kept whole by the folds of an integer ``cv``, and drawn whole by the bootstrap.
     sample_weight : array-like of shape (N,), optional
         For fits, scores and the bootstrap.
 
     Returns
     -------
     Objective
-        Its ``finish()`` returns the evaluation: the winner fitted on all rows, its estimate, what a report needs.
+        Its ``finish()`` returns the evaluation: the winner fitted on all rows, its estimate, and the record for a
+        report.
 
     Raises
     ------

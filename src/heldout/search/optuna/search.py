@@ -36,18 +36,18 @@ from heldout.search.optuna.space import Space, space_of
 class HeldOutOptunaSearchCV(BaseHeldOutSearch):
     """Search with Optuna, and a bias-corrected estimate of the winner's performance.
 
-    A sampler of Optuna proposes each configuration after it has seen the scores of those before. Folds are made
-    once, so that all configurations are compared on the same rows. The search is adaptive, and no bootstrap can
-    replay how it came to its configurations. So the estimate is of short further searches, one for each fold, which
-    never see the rows of the fold (``feedback``); ``ho.nested_cv(search, X, y)`` repeats the whole search instead.
+    A sampler of Optuna proposes each configuration after it has seen the scores of earlier ones. All configurations
+    are compared on the same folds. The search is adaptive, and no bootstrap can replay the proposals. So the
+    estimate comes from short further searches, one for each fold, which never see the rows of the fold
+    (``feedback``); ``ho.nested_cv(search, X, y)`` repeats the whole search instead.
 
     It takes the arguments of optuna-integration's ``OptunaSearchCV``, and has its attributes. A trial that proposes
-    the parameters of an earlier one is not fitted again: it has the scores and the predictions of that one.
+    the parameters of an earlier one is not fitted again: it gets the scores and predictions of the earlier one.
 
     Equal seeds propose equal trials for every ``n_jobs``: a batch of trials is proposed before any of its scores is
-    known, and its scores are told in order. A search that continues from its ``store`` proposes what it would have
-    without the interruption. Both hold for Optuna's own samplers, which are seeded before each trial. With a
-    sampler of your own, the trials in the store are repeated, and later ones may differ.
+    known, and the sampler receives its scores in order. A search that continues from its ``store`` proposes the
+    same trials as without the interruption. Both hold for Optuna's own samplers, which are seeded before each
+    trial. With your own sampler, the trials in the store are repeated, and later ones may differ.
 
     Parameters
     ----------
@@ -61,46 +61,47 @@ class HeldOutOptunaSearchCV(BaseHeldOutSearch):
     param_distributions : dict or callable, optional
         Another name of ``space``, as in ``OptunaSearchCV``; give one of the two.
     n_trials : int or None, default=100
-        How many trials are asked. None for no limit: ``timeout``, ``callbacks``, ``stop_when_useless`` or the
-        sampler ends the search.
+        How many trials the sampler proposes. None for no limit: ``timeout``, ``callbacks``, ``stop_when_useless``
+        or the sampler ends the search.
     timeout : float, optional
-        Seconds after which no batch of trials begins; what began is finished. It covers the short searches too, to
-        which the search leaves 3/13 of it. How far they come then depends on the machine.
+        Seconds after which no batch of trials begins; a batch that began is finished. The limit includes the short
+        searches, for which the search leaves 3/13 of it. The number of trials then depends on the machine.
     sampler : optuna.samplers.BaseSampler, optional
-        TPE by default. ``fit`` uses a copy. A seed of its own counts where ``random_state`` is None.
+        TPE by default. ``fit`` uses a copy. The sampler's own seed is used if ``random_state`` is None.
     study : optuna.Study, optional
         Continues this study, which must maximize, with its sampler; by default every ``fit`` makes a new one. Its
-        pruner is not asked: ``drop`` decides, by the predictions.
+        pruner is not used: ``drop`` decides, from the predictions.
     batch_size : int, optional
-        How many trials are proposed at once, so that their fits run in parallel; by default one, whose folds do.
+        How many trials are proposed at once, so that their fits run in parallel; by default one, whose folds run in
+        parallel.
     feedback : {"auto", "all", "cross-fitted"} or ho.optuna.CrossFitting, default="auto"
-        Which scores the estimate rests on. "cross-fitted": after the search, one short search for each fold, which
-        never sees the rows of the fold. The estimate is of what their winners predict, so that the optimism of
-        proposing is not in it (flag ``cross_fitted``). It takes at most .3 more fits, which ``n_fits_`` counts and
-        ``n_trials_`` does not. "all": those of all folds, which the sampler receives, so that part of the optimism
-        remains (flag ``adaptive_search``). "auto": cross-fitted where ``study`` is None, at least three folds hold
-        out every row once, and the search makes enough trials (70 with 5 folds); else all, and the flag says why.
-        The search and its winner are the same.
+        What the estimate is computed from; the search and its winner are the same. "cross-fitted": the predictions
+        by the winners of short searches, one for each fold and without its rows, made after the search. They
+        contain no optimism of the proposals (flag ``cross_fitted``). They add at most .3 times the fits of the
+        search, which ``n_fits_`` counts and ``n_trials_`` does not. "all": the predictions of the search itself,
+        whose scores the sampler received, so that part of the optimism remains (flag ``adaptive_search``). "auto":
+        cross-fitted if ``study`` is None, at least three folds hold out every row once, and the search makes enough
+        trials (70 with 5 folds); otherwise all, and the flag says why.
     stop_when_useless : bool, default=False
         Whether to stop when the estimated regret falls below the standard error of the winner's score, so that the
         folds could not show a further gain: from 20 trials with a score on, every 5 trials, by a Gaussian process
         of the scores (Makarova et al. 2022). ``stop_reason_`` says so.
     subsample : float or int, default=1.0
-        The share or the number of rows, drawn at random, on which the search runs; of groups as many whole ones as
-        have no more rows. The winner is fitted on all rows. The estimate is of the rows of the sample, with models
-        trained on parts of it (``n_rows_used``, flag ``incomplete_predictions``), and so pessimistic if more rows
-        make better models.
+        The share or the number of rows, drawn at random, on which the search runs; groups are drawn whole, up to
+        that number of rows. The winner is fitted on all rows. The estimate is computed on the sample, with models
+        trained on parts of it (``n_rows_used``, flag ``incomplete_predictions``), and so is pessimistic if more
+        rows make better models.
     callbacks : list of callable, optional
         Each is called with the study and the trial after every trial, as by ``study.optimize``; ``study.stop()``
         ends the search after the batch.
     catch : exception type or tuple of these, default=()
-        With ``error_score="raise"``: exceptions of a fit or a score that fail their trial and do not end the
+        With ``error_score="raise"``: exceptions of a fit or a score that only fail their trial. Others end the
         search. With another ``error_score`` none ends it.
     enable_pruning : bool, default=False
-        As True refused: it prunes by scores of unfinished fits, which give no held-out predictions. Use
+        True is refused, because it prunes by scores of unfinished fits, which give no held-out predictions. Use
         ``drop="bootstrap"``.
     max_iter : int, default=1000
-        Of ``enable_pruning`` in ``OptunaSearchCV``; it has no effect here.
+        No effect: it belongs to ``enable_pruning`` in ``OptunaSearchCV``.
     scoring, pos_label, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, \
 alternative, n_jobs, refit, pre_dispatch, error_score, return_train_score, keep_predictions, store, verbose, \
 fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputation, default, block_length
@@ -112,21 +113,21 @@ fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputatio
     Attributes
     ----------
     study_ : optuna.Study
-        Its trials have the score of each split as intermediate value, and their row of ``cv_results_`` as user
-        attribute ``configuration``, beside its scores and times (``mean_test_score``, ``split0_test_score``, ...).
-        Failed ones have ``failure``, pruned ones ``dropped``, each in words.
+        Its trials have the score of each split as intermediate value. Their user attributes are ``configuration``,
+        the row of ``cv_results_``; its scores and times (``mean_test_score``, ``split0_test_score``, ...); and the
+        reason in words, ``failure`` of failed and ``dropped`` of pruned trials.
     best_trial_ : optuna.trial.FrozenTrial
-        Of the winner. Its number is ``best_index_`` where every trial of the study has a row.
+        The winner's trial. Its number is ``best_index_`` if every trial of the study has a row in ``cv_results_``.
     trials_, n_trials_, user_attrs_, trials_dataframe, set_user_attr
-        Of ``study_``, as in ``OptunaSearchCV``; the short searches have studies of their own.
+        Those of ``study_``, as in ``OptunaSearchCV``; the short searches have their own studies.
     n_fits_ : int
-        Fits of the search and of the short searches, of which ``evaluation_.cross_fit`` has ``n_fits``.
+        Fits of the search and of the short searches; ``evaluation_.cross_fit.n_fits`` counts the latter alone.
     sample_indices_ : ndarray of shape (n_sample,)
         The rows on which the search ran.
     stop_reason_ : str
         Why ``stop_when_useless`` stopped the search; empty if it did not.
     cv_results_, best_estimator_, best_params_, best_index_, best_score_, estimate_, corrected_score_, ...
-        As in ``HeldOutSearchCV``; trials that proposed nothing that can be fitted have no row.
+        As in ``HeldOutSearchCV``; trials whose proposal cannot be fitted have no row.
 
     Examples
     --------
