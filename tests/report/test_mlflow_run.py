@@ -50,8 +50,9 @@ class RecordedClient:
     def set_tag(self, run_id: str, key: str, value: str) -> None:
         self.calls.append(("tag", run_id, key, value))
 
-    def log_artifact(self, run_id: str, path: str) -> None:
-        self.calls.append(("file", run_id, Path(path).name, Path(path).read_text(encoding="utf-8")))
+    def log_artifacts(self, run_id: str, folder: str) -> None:
+        for path in Path(folder).iterdir():
+            self.calls.append(("file", run_id, path.name, path.read_text(encoding="utf-8")))
 
     def set_terminated(self, run_id: str) -> None:
         self.calls.append(("end", run_id))

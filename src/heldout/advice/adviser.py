@@ -23,7 +23,7 @@ from heldout.advice.costs import (
 )
 from heldout.advice.evidence import Expected, expected_change, installed_evidence
 from heldout.advice.recommendation import Recommendation, recommendation
-from heldout.advice.words import CONCLUSIONS, DOUBTS, between, said
+from heldout.advice.words import between, said
 from heldout.arguments.search import SearchArguments
 from heldout.data.checks import check_jobs, check_seconds
 from heldout.data.task import TaskKind
@@ -244,23 +244,25 @@ def advice_on(
         warnings=(),
         entropy=search.entropy,
     )
-    facts = {
-        **_facts_of_search(problem, advice),
-        **_facts_of_evidence(problem, advice),
-        **_facts_of_times(advice),
-        "not_simulated": not_simulated,
-    }
+    facts = {**_facts(problem, advice), "not_simulated": not_simulated}
     return replace(
         advice,
-        sentences=(*method.sentences, *said(CONCLUSIONS, facts)),
-        warnings=(*method.warnings, *said(DOUBTS, facts)),
+        sentences=(*method.sentences, *said("conclusions", facts)),
+        warnings=(*method.warnings, *said("doubts", facts)),
     )
 
 
-def _facts_of_search(problem: SearchProblem, advice: Advice) -> dict[str, Any]:
-    n, several, groups = problem.n_units, problem.n_configurations > 1, problem.search.task.groups is not None
+def _facts(problem: SearchProblem, advice: Advice) -> dict[str, Any]:
+    """What the sentences name, and which of them apply."""
+    n, several, families = problem.n_units, problem.n_configurations > 1, advice.families
+    folds, task, rarest = problem.n_folds, problem.search.task, problem.rarest_class
     corrects = several and problem.metric is not None and advice.recommendation.case != "adaptive"
-    allowed, rarest = advice.auto_folds or problem.n_folds, problem.rarest_class
+    allowed, kind = advice.auto_folds or folds, task.truth.kind
+    # The scenario whose number of algorithms, 3 or 12, is nearer to the user's number of families.
+    nearest = min(advice.changes, key=lambda one: abs(math.log(one.algorithms / len(families))), default=None)
+    rows = [line.rows // 2 for line in installed_evidence()]
+    tried = sum(one.n_fitted + one.n_failed for one in families)
+    untimed = _names(families, lambda one: math.isnan(one.seconds))
     return {
         "advice": advice,
         "one configuration": not several,
@@ -269,46 +271,28 @@ def _facts_of_search(problem: SearchProblem, advice: Advice) -> dict[str, Any]:
         "bced": advice.cost("bced"),
         "opaque": problem.metric is None and advice.metric,
         "corrects": corrects,
-        "units": "groups" if groups else "rows",
+        "units": "rows" if task.groups is None else "groups",
         "few": corrects and n < SMALL and n,
         "many": corrects and n >= SMALL and n,
-        "n_folds": problem.n_folds,
-        "more_folds": allowed > problem.n_folds > 1 and allowed,
-        "one family": several and len(problem.families) == 1,
-        "groups": groups and n,
-        "rare": rarest and rarest[1] < FEW_IN_A_FOLD * problem.n_folds and rarest,
+        "n_folds": folds,
+        "more_folds": allowed > folds > 1 and allowed,
+        "one family": several and len(families) == 1,
+        "groups": task.groups is not None and n,
+        "rare": rarest and rarest[1] < FEW_IN_A_FOLD * folds and rarest,
         "time order": not problem.search.folds.exchangeable,
         "refusal": problem.refusal,
-    }
-
-
-def _facts_of_evidence(problem: SearchProblem, advice: Advice) -> dict[str, Any]:
-    n, families = problem.n_units, advice.families
-    # The scenario whose number of algorithms, 3 or 12, is nearer to the user's number of families.
-    nearest = min(advice.changes, key=lambda one: abs(math.log(one.algorithms / len(families))), default=None)
-    rows = [line.rows // 2 for line in installed_evidence()]
-    kind = problem.search.task.truth.kind
-    is_like = kind is TaskKind.BINARY and advice.metric == "accuracy"
-    return {
         "nearest": nearest,
         "rows": nearest and between(nearest.least_rows, nearest.most_rows),
         "worst": advice.worst_case,
         "wide": nearest and _names(families, lambda one: one.n_hyperparameters > MOST_HYPERPARAMETERS),
-        "unlike": not is_like and kind.value,
+        "unlike": (kind is not TaskKind.BINARY or advice.metric != "accuracy") and kind.value,
         "beyond": nearest and not min(rows) <= n <= max(rows) and n,
         "evidence": between(min(rows), max(rows)),
-    }
-
-
-def _facts_of_times(advice: Advice) -> dict[str, Any]:
-    tried = sum(one.n_fitted + one.n_failed for one in advice.families)
-    untimed = _names(advice.families, lambda one: math.isnan(one.seconds))
-    return {
         "tried": tried,
         "failures": [*advice.failures.items()],
         "n_failed": len(advice.failures),
         "untimed": tried and untimed,
-        "once": tried and not untimed and _names(advice.families, lambda one: math.isnan(one.variance)),
+        "once": tried and not untimed and _names(families, lambda one: math.isnan(one.variance)),
     }
 
 

@@ -6,14 +6,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
-from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from heldout._record import Record, TextTable
 from heldout._registry import registered
-from heldout.advice.words import ANSWER, ANSWER_DOUBTS, NO_REMEDY, REMEDY, said
+from heldout.advice.words import TEXTS, said
 from heldout.data.checks import check_choice, check_count
 from heldout.errors import InputError
 from heldout.estimates import coverage
@@ -43,58 +42,7 @@ class Case:
     ask: str
 
 
-_STUDENT = "Student's t around the value, from the spread of the winner's score and how unsure its optimism is"
-_OF_FOLDS = f"{_STUDENT}, and wider for rows that the models of several folds predicted"
-_NESTED = "nested_cv"
-_REPEATED = "that of nested cross-validation, which repeats the whole search in every outer fold"
-_SEARCH = "ho.nested_cv(search, X, y)"
-_ESTIMATE = 'ho.estimate(y, predictions, metric="{metric}", folds='
-_SCORES = "ho.estimate_from_scores(scores, greater_is_better=True, method="
-_EXACT = "clopper_pearson(evaluation_share=1.0)"
-
-CASES: Mapping[str, Case] = MappingProxyType(
-    {
-        "choice": Case(
-            "held-out predictions of a fixed search of several configurations",
-            "shrinkage", _OF_FOLDS, _ESTIMATE + 'folds, method="shrinkage")',
-        ),
-        "one": Case(
-            "K-fold predictions of one configuration that was named before its predictions were seen",
-            "shrinkage", _OF_FOLDS, _ESTIMATE + 'folds, method="shrinkage")',
-        ),
-        "hold-out": Case(
-            "predictions of the rows of a hold-out or test set",
-            "shrinkage", _STUDENT, _ESTIMATE + 'np.zeros(len(y)), method="shrinkage")',
-        ),
-        "hold-out, one accuracy": Case(
-            "the rows of a hold-out, and one configuration, named before its predictions were seen",
-            _EXACT, "the exact binomial interval",
-            _ESTIMATE + "np.zeros(len(y)), method=ho.estimates.ClopperPearson(evaluation_share=1.0))",
-        ),
-        "fold scores": Case(
-            "only the scores of folds",
-            "bbc_f", "percentiles of bootstraps of the folds, which needs ten of them", _SCORES + '"bbc_f")',
-        ),
-        "fold scores of one": Case(
-            "only the scores of folds, of one configuration that was named beforehand",
-            "corrected_t", "Student's t with a variance for splits that share training rows",
-            _SCORES + '"corrected_t")',
-        ),
-        "adaptive": Case(
-            "an adaptive search, which proposed configurations because of scores on the same rows",
-            _NESTED, _REPEATED, _SEARCH,
-        ),
-        "nested": Case(
-            "a reader who requires nested cross-validation",
-            _NESTED, "Nadeau and Bengio's, or Bates, Hastie and Tibshirani's", _SEARCH,
-        ),
-        "published": Case(
-            "a reader who requires the published correction",
-            "bbc(control=False)", "percentiles of the out-of-bag scores, as published",
-            _ESTIMATE + "folds, method=ho.estimates.BBC(control=False))",
-        ),
-    }
-)  # fmt: skip
+CASES: Mapping[str, Case] = {name: Case(**texts) for name, texts in TEXTS["cases"].items()}
 """Every case by its name."""
 FEWEST_FOLDS = 10
 """Folds below which a bootstrap of folds covers less than its level."""
@@ -248,7 +196,7 @@ def recommendation(
     }
     return Recommendation(
         case, row.method, row.interval, row.ask.format(metric=metric), metric, int(n_rows), int(n_configurations),
-        figures, reference, said(ANSWER, facts), said(ANSWER_DOUBTS, facts),
+        figures, reference, said("answer", facts), said("answer_doubts", facts),
     )  # fmt: skip
 
 
@@ -274,4 +222,5 @@ def _remedy(figures: CellEvidence) -> str:
     cells = [cell for cell in coverage.installed_bed() if cell.place == figures.place]
     able = [cell for cell in cells if cell.coverage > figures.coverage and not cell.covers_too_little]
     better = min(able, key=lambda cell: cell.width_ratio, default=None)
-    return NO_REMEDY if better is None else REMEDY.format(**asdict(better))
+    remedies = TEXTS["remedies"]
+    return str(remedies["none"] if better is None else remedies["some"].format(**asdict(better)))

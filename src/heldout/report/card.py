@@ -6,7 +6,7 @@ from typing import Any
 
 from heldout.report.entries import Facts
 from heldout.report.facts import facts
-from heldout.report.templating import markdown_of
+from heldout.report.templating import filled
 
 
 def report_card(search: Any, *, title: str | None = None) -> str:
@@ -47,4 +47,4 @@ def report_card(search: Any, *, title: str | None = None) -> str:
 
 def card_of(content: Facts, *, title: str | None = None) -> str:
     """The card of a result's facts."""
-    return markdown_of("card.md.jinja", {"content": content, "title": title}).strip() + "\n"
+    return filled("card.md.jinja", {"content": content, "title": title}, "markdown").strip() + "\n"

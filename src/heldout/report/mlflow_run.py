@@ -8,7 +8,7 @@ import json
 import math
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -111,24 +111,23 @@ def log_to_mlflow(
         raise MissingExtraError("ho.log_to_mlflow", "mlflow") from None
     said, estimates = facts(search), estimates_in(search)
     flags = dict.fromkeys(flag.value for estimate in estimates.values() for flag in estimate.flags)
+    tags = {"heldout.version": __version__, **({"heldout.flags": ", ".join(flags)} if flags else {})}
+    scores = [pair for name, estimate in estimates.items() for pair in scores_of(name, estimate).items()]
     with tempfile.TemporaryDirectory() as folder:
-        files = _files(search, said, Path(folder), report=report)
+        _write_files(search, said, Path(folder), report=report)
         try:
             active = mlflow.active_run() if experiment is None and tracking_uri is None else None
             client = mlflow.MlflowClient(tracking_uri)
-            run_id = (
-                active.info.run_id if active is not None else _new_run(client, experiment, said.headline.winner)
-            )
-            for key, text in _params(said).items():
-                client.log_param(run_id, key, text)
-            for name, estimate in estimates.items():
-                for key, number in scores_of(name, estimate).items():
-                    client.log_metric(run_id, key, number)
-            client.set_tag(run_id, "heldout.version", __version__)
-            if flags:
-                client.set_tag(run_id, "heldout.flags", ", ".join(flags))
-            for path in files:
-                client.log_artifact(run_id, str(path))
+            run = active or client.create_run(_experiment_id(client, experiment), run_name=said.headline.winner)
+            run_id = str(run.info.run_id)
+            for log, pairs in (
+                (client.log_param, _params(said)),
+                (client.log_metric, scores),
+                (client.set_tag, tags.items()),
+            ):
+                for key, value in pairs:
+                    log(run_id, key, value)
+            client.log_artifacts(run_id, folder)
             if active is None:
                 client.set_terminated(run_id)  # without this the run would show as running
         except MlflowException as error:
@@ -136,16 +135,15 @@ def log_to_mlflow(
                 f"MLflow could not log to {tracking_uri or mlflow.get_tracking_uri()}: {text_of(error)}",
                 argument="tracking_uri",
             ) from error
-    return str(run_id)
+    return run_id
 
 
-def _new_run(client: Any, experiment: str | None, name: str) -> str:
-    """The id of a new run of a name, in an experiment, which is made if there is none of this name."""
-    experiment_id = "0"  # MLflow's default
-    if experiment is not None:
-        known = client.get_experiment_by_name(experiment)
-        experiment_id = client.create_experiment(experiment) if known is None else known.experiment_id
-    return str(client.create_run(experiment_id, run_name=name).info.run_id)
+def _experiment_id(client: Any, experiment: str | None) -> str:
+    """The id of an experiment, which is made if there is none of this name."""
+    if experiment is None:
+        return "0"  # MLflow's default
+    known = client.get_experiment_by_name(experiment)
+    return str(client.create_experiment(experiment) if known is None else known.experiment_id)
 
 
 def estimates_in(result: Any) -> Mapping[str, Estimate]:
@@ -187,19 +185,14 @@ def scores_of(name: str, estimate: Estimate) -> dict[str, float]:
     return {name: float(number) for name, number in numbers.items() if math.isfinite(number)}
 
 
-def _params(said: Facts) -> dict[str, str]:
+def _params(said: Facts) -> Iterator[tuple[str, str]]:
     """The winner, its parameters that were searched, and the settings, as MLflow takes them."""
-    pairs = {
-        **said.reproduction,
-        **said.facts,
-        **said.settings,
-        **{parameter.name: parameter.text for parameter in said.parameters if parameter.searched},
-        "method": said.headline.method,
-        "metric": said.headline.metric.title,
-        "winner": said.headline.winner,
-    }
-    texts = {_key(name): printable(text) for name, text in pairs.items() if text}
-    return {name: text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…" for name, text in texts.items()}
+    head, searched = said.headline, {each.name: each.text for each in said.parameters if each.searched}
+    pairs = {**said.reproduction, **said.facts, **said.settings, **searched}
+    pairs |= {"method": head.method, "metric": head.metric.title, "winner": head.winner}
+    for name, text in pairs.items():
+        if text := printable(text):
+            yield _key(name), text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _key(name: str) -> str:
@@ -207,8 +200,7 @@ def _key(name: str) -> str:
     return re.sub(r"[^\w\-. /]", "_", name)
 
 
-def _files(search: Any, said: Facts, folder: Path, *, report: bool) -> list[Path]:
-    """The files of a run."""
+def _write_files(search: Any, said: Facts, folder: Path, *, report: bool) -> None:
     texts = {
         "methods.md": said.methods_text.to_markdown(),
         "card.md": card_of(said),
@@ -218,5 +210,5 @@ def _files(search: Any, said: Facts, folder: Path, *, report: bool) -> list[Path
         texts["configurations.csv"] = configurations_csv(evaluation)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    page = [write_report(said, folder / "report.html")] if report and said.kind != "estimate" else []
-    return [*(folder / name for name in texts), *page]
+    if report and said.kind != "estimate":
+        write_report(said, folder / "report.html")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -13,7 +12,6 @@ import numpy as np
 from heldout._record import json_safe
 from heldout._registry import registered
 from heldout._streams import DrawnSeed
-from heldout._text import markdown_text, number_text, printable
 from heldout.configurations import Configuration, Configurations
 from heldout.data.task import TaskKind, Truth
 from heldout.dropping.base import RULE_TITLES
@@ -33,11 +31,11 @@ from heldout.protocols.nested.estimate import NestedEstimate
 from heldout.protocols.search_bootstrap.estimate import SearchBootstrapEstimate
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.words import how_sentence, method_words
-from heldout.references import REFERENCES, bibtex_of
+from heldout.references import bibtex_of
 from heldout.report.algorithms import record_of_deployed
 from heldout.report.race import sources_of
 from heldout.report.settings import setting_text
-from heldout.report.templating import source
+from heldout.report.templating import filled
 from heldout.result import Evaluation
 from heldout.scales import plain, scale_of_estimate
 from heldout.selection import RULES, SELECTION_WORDS
@@ -394,20 +392,6 @@ def _sources(estimate: Estimate) -> dict[str, list[str]]:
     return {**by_use, "method": [key for key in keys if key not in elsewhere]}
 
 
-_OF_LATEX = str.maketrans(
-    {
-        "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
-        ">": r"\textgreater{}", "|": r"\textbar{}", **{character: f"\\{character}" for character in "&%$#_{}"},
-    }
-)  # fmt: skip
-_FORMS: Mapping[str, tuple[Callable[[str], str], Callable[[Iterable[str]], str]]] = {
-    "text": (printable, lambda keys: f"({'; '.join(REFERENCES[key].cited for key in keys)})"),
-    "latex": (lambda text: printable(text).translate(_OF_LATEX), lambda keys: rf"\citep{{{','.join(keys)}}}"),
-    "markdown": (markdown_text, lambda keys: f"[{'; '.join(f'@{key}' for key in keys)}]"),
-}
-"""How each form writes values, and works."""
-
-
 @registered("methods text")
 def methods_text(result: Evaluation | Estimate | Validation | AlgorithmComparison) -> MethodsText:
     """The paragraph for the methods section of an article."""
@@ -417,53 +401,8 @@ def methods_text(result: Evaluation | Estimate | Validation | AlgorithmCompariso
 def text_of(study: Mapping[str, Any]) -> MethodsText:
     """The paragraph from the facts of a study: the templates filled once for each form."""
     keys = dict[str, None]()
-    forms = {name: _template().render(study, form=name, cited=keys) for name in _FORMS}
+    forms = {
+        form: filled("methods.jinja", {**study, "cited": keys}, form) for form in ("text", "latex", "markdown")
+    }
     lines = {name: " ".join(text.split()) for name, text in forms.items()}
     return MethodsText(**lines, keys=tuple(keys), bibtex=bibtex_of(keys))
-
-
-@cache
-def _template() -> Any:
-    """The template, which escapes values and cites works as the form that it is filled for needs them."""
-    import jinja2
-    from markupsafe import Markup
-
-    @jinja2.pass_context
-    def written(context: Any, value: Any) -> Any:
-        if hasattr(value, "__html__"):  # of the template itself
-            return value
-        escaped, _ = _FORMS[context["form"]]
-        return Markup(escaped(f"{value:,}" if type(value) is int else str(value)))
-
-    @jinja2.pass_context
-    def cite(context: Any, keys: str | Iterable[str]) -> Any:
-        """A space and works by their keys; nothing without any."""
-        keys = [keys] if isinstance(keys, str) else list(dict.fromkeys(keys))
-        context["cited"].update(dict.fromkeys(keys))
-        _, citation = _FORMS[context["form"]]
-        return Markup(f" {citation(keys)}" if keys else "")
-
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=written,
-        loader=jinja2.FunctionLoader(source),
-    )  # fmt: skip
-    environment.globals["cite"] = cite
-    environment.filters |= {
-        "decimals": number_text,
-        "percent": lambda share, digits=4: f"{100 * share:.{digits}g}%",
-        "digits": lambda value: f"{value:.4g}",
-        "listed": listed,
-        "set": lambda settings: listed([
-            f"{name}={setting_text(value)}" for name, value in settings.items() if value not in (None, False, "")
-        ]),
-    }  # fmt: skip
-    return environment.get_template("methods.jinja")
-
-
-def listed(texts: Sequence[str], last: str = "and") -> str:
-    """Texts as a list in a sentence.
-
-    >>> listed(["a", "b", "c"]), listed(["a"])
-    ('a, b and c', 'a')
-    """
-    return f"{', '.join(texts[:-1])} {last} {texts[-1]}" if len(texts) > 1 else "".join(texts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -12,18 +12,15 @@ from typing import Any
 from heldout._text import ends_text, markdown_text, number_text, printable
 from heldout.metrics.named import in_sentence
 from heldout.protocols.words import method_words
+from heldout.references import REFERENCES
 from heldout.report.entries import Facts
 from heldout.report.exploration import script_hash
 from heldout.report.ranking import share_text
+from heldout.report.settings import setting_text
 from heldout.scales import PAGE_COLOURS
 
 _TICKS_WIDTH, _MOST_TICKS = 120, 40_000
 """Width of the fold scores of a configuration, and how many of them a page draws."""
-
-
-def finalized(value: Any) -> Any:
-    """Text from tables and runs without control characters; our own markup stays unchanged."""
-    return printable(value) if type(value) is str else value
 
 
 def number(value: float | None, decimals: int) -> str:
@@ -54,16 +51,19 @@ def count_text(count: float) -> str:
 
 def lines(text: str) -> Any:
     """Text of several lines, which stay lines."""
+    return safe(escaped(text, keep="\n"))
+
+
+def escaped(text: str, keep: str = "") -> str:
+    """Text in which nothing is markup, without control characters other than those to keep."""
     from markupsafe import escape
 
-    return escape(printable(text, keep="\n"))
+    return str(escape(printable(text, keep)))
 
 
 def breakable(name: str) -> Any:
     """A parameter's name that may break after double underscores."""
-    from markupsafe import Markup, escape
-
-    return Markup("__<wbr>").join(escape(part) for part in name.split("__"))
+    return safe("__<wbr>".join(map(escaped, name.split("__"))))
 
 
 def ticks(row: Facts, ranking: Facts) -> Any:
@@ -97,9 +97,7 @@ def bars(counts: Sequence[int]) -> Any:
 
 def code(text: str) -> Any:
     """A sentence, with what stands in its backquotes as code."""
-    from markupsafe import escape
-
-    return safe(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(printable(text)))))
+    return safe(re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped(text)))
 
 
 def safe(text: str) -> Any:
@@ -107,6 +105,15 @@ def safe(text: str) -> Any:
     from markupsafe import Markup
 
     return Markup(text)
+
+
+def listed(texts: Sequence[str], last: str = "and") -> str:
+    """Texts as a list in a sentence.
+
+    >>> listed(["a", "b", "c"]), listed(["a"])
+    ('a, b and c', 'a')
+    """
+    return f"{', '.join(texts[:-1])} {last} {texts[-1]}" if len(texts) > 1 else "".join(texts)
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
@@ -128,55 +135,71 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "headings": headings,
     "script_hash": script_hash,
     "lines": lines,
+    "decimals": number_text,
+    "ends_text": ends_text,
+    "method_name": lambda method: method_words(method).name,
+    "code_line": lambda text: safe(printable(text)),
+    "share_in_text": lambda share, digits=4: f"{100 * share:.{digits}g}%",
+    "four_digits": lambda value: f"{value:.4g}",
+    "listed": listed,
+    "set": lambda settings: listed(
+        [f"{name}={setting_text(value)}" for name, value in settings.items() if value not in (None, False, "")]
+    ),
 }
-"""The filters of pages by name."""
 
 
-def filled(template: str | Path, values: Mapping[str, Any]) -> str:
-    """A page: a template of the package by its name, or of another file, in the style of all pages."""
-    environment = _environment(is_page=True)
+_OF_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
+        ">": r"\textgreater{}", "|": r"\textbar{}", **{character: f"\\{character}" for character in "&%$#_{}"},
+    }
+)  # fmt: skip
+_FORMS: Mapping[str, tuple[Callable[[str], str], Callable[[Iterable[str]], str]]] = {
+    "html": (escaped, str),
+    "text": (printable, lambda keys: f"({'; '.join(REFERENCES[key].cited for key in keys)})"),
+    "latex": (lambda text: printable(text).translate(_OF_LATEX), lambda keys: rf"\citep{{{','.join(keys)}}}"),
+    "markdown": (markdown_text, lambda keys: f"[{'; '.join(f'@{key}' for key in keys)}]"),
+}
+"""How each form writes values, without control characters, and works."""
+
+
+def filled(template: str | Path, values: Mapping[str, Any], form: str = "html") -> str:
+    """A template of the package by its name, or of another file; a page has the style of all pages."""
+    environment = _environment()
     if isinstance(template, Path):
         read = environment.from_string(template.read_text(encoding="utf-8"))
     else:
         read = environment.get_template(template)
-    page: str = read.render(css=safe(source("report.css").strip()), **values)
-    return page
-
-
-def markdown_of(template: str, values: Mapping[str, Any]) -> str:
-    """A Markdown template, filled with values in which nothing is markup."""
-    text: str = _environment(is_page=False).get_template(template).render(**values)
+    text: str = read.render(css=safe(source("report.css").strip()), **values, form=form)
     return text
 
 
 @cache
-def _environment(*, is_page: bool) -> Any:
-    """The templates, each read once."""
+def _environment() -> Any:
+    """The templates, each read once, which escape values and cite works as the form that is filled needs it."""
     import jinja2
 
+    @jinja2.pass_context
+    def written(context: Any, value: Any) -> Any:
+        if hasattr(value, "__html__"):  # our own markup
+            return value
+        form = context.get("form", "html")
+        return safe(_FORMS[form][0](f"{value:,}" if type(value) is int and form != "html" else str(value)))
+
+    @jinja2.pass_context
+    def cite(context: Any, keys: str | Iterable[str]) -> Any:
+        """A space and works by their keys; nothing without any."""
+        keys = [keys] if isinstance(keys, str) else list(dict.fromkeys(keys))
+        context["cited"].update(dict.fromkeys(keys))
+        return safe(f" {_FORMS[context['form']][1](keys)}" if keys else "")
+
     environment = jinja2.Environment(
-        autoescape=is_page,
-        undefined=jinja2.StrictUndefined,
-        finalize=finalized if is_page else _finalized_markdown,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=written,
         loader=jinja2.FunctionLoader(source),
-    )
-    environment.filters.update(FILTERS if is_page else _OF_MARKDOWN)
+    )  # fmt: skip
+    environment.globals["cite"] = cite
+    environment.filters |= FILTERS
     return environment
-
-
-def _finalized_markdown(value: Any) -> Any:
-    return markdown_text(value) if type(value) is str else value
-
-
-_OF_MARKDOWN: Mapping[str, Callable[..., Any]] = {
-    "number_text": number_text,
-    "ends_text": ends_text,
-    "method_name": lambda method: method_words(method).name,
-    "raw": safe,
-    "code_line": lambda text: safe(printable(text)),
-}
 
 
 def source(name: str) -> str:
