@@ -118,3 +118,10 @@ def test_the_result_comes_first_and_the_row_to_report_is_marked(estimate: ho.Est
     (marked,) = [line for line in str(comparison).splitlines() if line.startswith(">")]
     assert marked.split()[0] == f">{comparison.main}"
     assert f"<strong>{comparison.main}</strong>" in comparison._repr_html_()
+
+
+def test_a_note_has_no_column_of_one_word_at_80_columns(comparison: Any) -> None:
+    lines = comparison.text(80).splitlines()
+    place = next(n for n, line in enumerate(lines) if line.startswith(" cv "))
+    assert lines[place + 1] == "    uncorrected" and max(map(len, lines)) <= 80
+    assert "    uncorrected, selection ignored" in lines

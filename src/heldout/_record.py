@@ -24,6 +24,8 @@ from heldout.errors import MissingExtraError
 
 WIDTH = 80
 """Columns of a terminal of which nothing is known."""
+LEAST_WORDS = 24
+"""Letters of the narrowest column of texts, where these are as long."""
 ROUNDED = 1e-9
 """Below it a number is what rounding leaves of 0, as the calibration intercept of a model on its own rows."""
 SHARES = ("share", "variance_from_missing")
@@ -321,8 +323,8 @@ def aligned(rows: Sequence[Sequence[str]], width: int | None = WIDTH) -> list[st
     """Rows of cells as lines of columns; of what is too wide texts go on in further lines, and columns below.
 
     >>> print(*aligned([("a", "0.5 to 0.6", "few rows"), ("bc", "none", "")], 20), sep="\\n")
-    a   0.5 to 0.6  few
-                    rows
+    a   0.5 to 0.6
+        few rows
     bc  none
     >>> print(*aligned([("a", "0.5", "0.6"), ("bc", "none", "")], 9), sep="\\n")
     a   0.5
@@ -348,6 +350,12 @@ def aligned(rows: Sequence[Sequence[str]], width: int | None = WIDTH) -> list[st
         if not wide:
             break
         widths[max(wide, key=widths.__getitem__)] -= 1
+    *others, longest = (max(map(len, column)) for column in columns)
+    if width and widths[-1] < min(LEAST_WORDS, longest) and sum(others) + gap * len(others[1:]) <= width:
+        # A sentence with one word in a line is hard to read: it has lines of its own below the row.
+        above = aligned([row[:-1] for row in rows], width)
+        texts = [folded(f"    {text}", width, 4) if text else [] for text in columns[-1]]
+        return [line.replace("\xa0", " ") for one, two in zip(above, texts, strict=True) for line in (one, *two)]
     lines = []
     for row in zip(*columns, strict=True):
         parts = [folded(cell, size or 1, 0) for cell, size in zip(row, widths, strict=True)]

@@ -20,8 +20,14 @@ from sklearn.svm import SVC
 
 import heldout as ho
 from heldout.errors import InputError
-from heldout.report.coefficients import coefficients_of, own_importances_of
-from heldout.report.importance import importance_of, refitted_winner, unfit_for_importance, with_rows
+from heldout.report.importance import (
+    coefficients_of,
+    importance_of,
+    own_importances_of,
+    refitted_winner,
+    unfit_for_importance,
+    with_rows,
+)
 
 
 def searched(estimator: Any, grid: dict[str, Any], X: Any, y: Any, **settings: Any) -> ho.HeldOutSearchCV:

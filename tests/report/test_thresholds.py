@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.neighbors import KNeighborsClassifier
 
+from heldout.report.diagnostics import MOST_PRECISION_POINTS, PROBABILITIES, thinned_curve, threshold_rows
 from heldout.report.entries import Facts
-from heldout.report.thresholds import MOST_PRECISION_POINTS, PROBABILITIES, drawn_curves, threshold_rows
 
 
 def test_a_class_alone_has_no_thresholds() -> None:
@@ -17,11 +17,11 @@ def test_a_class_alone_has_no_thresholds() -> None:
 def test_long_curves_keep_both_ends_and_short_ones_all_points() -> None:
     share = tuple(np.linspace(0, 1, 5000).tolist())
     curve = Facts(name="", repeat=0, x=share, y=share[::-1], area=0.5, prevalence=0.5)
-    (found,) = drawn_curves((curve,))
+    found = thinned_curve(curve)
     assert len(found.x) <= MOST_PRECISION_POINTS
     assert (found.x[0], found.x[-1], found.y[-1]) == (0.0, 1.0, 0.0)
     short = Facts(name="", repeat=0, x=(0.0, 0.5, 1.0), y=(1.0, 1.0, 0.5), area=0.5, prevalence=0.5)
-    assert drawn_curves((short,)) == (short,)
+    assert thinned_curve(short) == short
 
 
 def test_a_threshold_by_hand() -> None:

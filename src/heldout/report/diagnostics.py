@@ -1,4 +1,4 @@
-"""Diagnostics of the winner's held-out predictions: ROC, calibration, confusion and residuals, as plain numbers.
+"""The winner's held-out predictions: ROC, calibration, confusion, residuals and thresholds, as plain numbers.
 
 They concern one configuration and need no model. Repeats do not count as more rows: intervals count each row once.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import sqrt
 from statistics import NormalDist
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,20 @@ MOST_SCATTER_POINTS = 1000
 MOST_MATRIX_CLASSES = 20
 MOST_CLASS_CURVES = 7
 ROWS_A_GROUP = 20
+
+
+def predictions_facts(
+    truth: Truth, predictions: HeldOutPredictions, configuration: int | None, sample_weight: Floats | None
+) -> dict[str, Any]:
+    """What a page shows of the predictions of one configuration; nothing of an ensemble."""
+    if configuration is None:
+        return {"diagnostics": None}
+    rows = truth, predictions, configuration, sample_weight
+    return {
+        "diagnostics": diagnose(*rows),
+        "precision_recall": tuple(thinned_curve(curve) for curve in precision_recall_of(*rows)),
+        "thresholds": threshold_table(*rows),
+    }
 
 
 def diagnose(
@@ -267,3 +281,83 @@ def net_benefit_of(
         net_benefit=tuple(np.mean(benefits, axis=0).tolist()),
         act_on_all=tuple(of_all.tolist()),
     )
+
+
+MOST_PRECISION_POINTS = 300
+PROBABILITIES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+"""Thresholds of a table of probabilities."""
+SHARES = (0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
+"""Shares of rows above the thresholds of a table of decision values, which also has the 0 that ``predict`` uses."""
+
+
+def threshold_table(
+    truth: Truth, predictions: HeldOutPredictions, configuration: int, sample_weight: Floats | None = None
+) -> Facts | None:
+    """The table of one configuration's held-out predictions; all repeats count together.
+
+    None but for a binary task with probabilities or decision values. Thresholds of probabilities are round numbers;
+    of decision values they are 0 and those above which round shares of the rows lie.
+    """
+    if truth.kind is not TaskKind.BINARY:
+        return None
+    probabilities, decisions = (
+        None if (array := predictions.responses.get(kind)) is None else array[:, configuration]
+        for kind in (Response.PROBABILITIES, Response.DECISION)
+    )
+    scores = first_predicted(probabilities, decisions)
+    if scores is None:
+        return None
+    weights = np.ones(truth.n_rows) if sample_weight is None else sample_weight
+    rows = threshold_rows(truth.values == truth.positive, scores, weights, probabilities=scores is probabilities)
+    return (
+        Facts(rows=rows, positive=str(truth.pos_label), of_probabilities=scores is probabilities) if rows else None
+    )
+
+
+def thinned_curve(curve: Facts) -> Facts:
+    """The curve with few enough points, closer at the beginning, where precision jumps."""
+    points = len(curve.x)
+    power = 1.0 if points <= MOST_PRECISION_POINTS else 1.5
+    steps = np.linspace(0.0, 1.0, min(points, MOST_PRECISION_POINTS)) ** power
+    kept = np.unique(np.rint(steps * (points - 1)).astype(int)).tolist()
+    x, y = (tuple(round(values[n], 5) for n in kept) for values in (curve.x, curve.y))
+    return Facts({**curve, "x": x, "y": y})
+
+
+def threshold_rows(
+    positive: NDArray[np.bool_], scores: Floats, weights: Floats, *, probabilities: bool
+) -> tuple[Facts, ...]:
+    """The rows from scores (N, R) of a binary task; none without rows of both classes."""
+    called = np.broadcast_to(positive[:, None], scores.shape)
+    weighed = np.broadcast_to(weights[:, None], scores.shape)
+    present = ~np.isnan(scores) & (weighed > 0)
+    flat, truth, weight = scores[present], called[present], weighed[present]
+    if truth.all() or not truth.any():
+        return ()
+    thresholds = (
+        np.array(PROBABILITIES)
+        if probabilities
+        else np.unique([0.0, *np.quantile(flat, [1 - share for share in SHARES], method="lower")])
+    )
+    return tuple(_threshold_row(float(threshold), flat, truth, weight) for threshold in thresholds)
+
+
+def _threshold_row(threshold: float, scores: Floats, truth: NDArray[np.bool_], weight: Floats) -> Facts:
+    flagged = scores > threshold
+    hits, alarms, missed, quiet = (
+        float(weight[flagged_so & truly].sum())
+        for flagged_so, truly in ((flagged, truth), (flagged, ~truth), (~flagged, truth), (~flagged, ~truth))
+    )
+    return Facts(
+        threshold=threshold,
+        flagged=(hits + alarms) / float(weight.sum()),
+        recall=_share(hits, hits + missed),
+        specificity=_share(quiet, quiet + alarms),
+        precision=_share(hits, hits + alarms),
+        negative_predictive_value=_share(quiet, quiet + missed),
+        f1=_share(2 * hits, 2 * hits + alarms + missed),
+    )
+
+
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None

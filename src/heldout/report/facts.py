@@ -22,13 +22,11 @@ from heldout.execution.sharing.accounts import STEPS, SharedFits
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.algorithms import algorithms_of, record_of_deployed
-from heldout.report.coefficients import coefficients_of, own_importances_of
 from heldout.report.columns import columns_of
-from heldout.report.configuration_parts import parts_of
+from heldout.report.configuration_parts import parameters_of, parts_of
 from heldout.report.configuration_scores import search_scale
-from heldout.report.diagnostics import class_names, diagnose, precision_recall_of, two_classes
+from heldout.report.diagnostics import class_names, predictions_facts, two_classes
 from heldout.report.entries import OPTIONAL, Facts
-from heldout.report.estimator_parameters import parameters_of
 from heldout.report.headline import (
     calibration_advice,
     delivered_sentence,
@@ -37,7 +35,7 @@ from heldout.report.headline import (
     method_sentences,
     number_facts,
 )
-from heldout.report.importance import importance_of
+from heldout.report.importance import coefficients_of, importance_of, own_importances_of
 from heldout.report.nested import outer_of
 from heldout.report.race import race_of, sources_of
 from heldout.report.ranking import column_means, rank_configurations
@@ -54,7 +52,6 @@ from heldout.report.settings import (
     with_text,
 )
 from heldout.report.study import evaluation_of_protocol, study, text_of
-from heldout.report.thresholds import drawn_curves, threshold_table
 from heldout.report.validation_facts import validation_facts
 from heldout.result import Evaluation
 from heldout.scales import Scale, plain, scale_of_estimate
@@ -173,8 +170,8 @@ def _search_facts(evaluation: Evaluation) -> Facts:
     ranking = _ranking(evaluation, scale, failures, dropped, is_nested=outer is not None)
     chosen = next((row for row in ranking.shown if row.is_winner), None)
     shown = None if chosen is None else chosen.pooled if chosen.mean is None else chosen.mean
-    predictions = truth, evaluation.predictions, winner, evaluation.task.sample_weight
-    diagnostics = diagnose(*predictions)
+    predictions = predictions_facts(truth, evaluation.predictions, winner, evaluation.task.sample_weight)
+    diagnostics = predictions["diagnostics"]
     candidates = len(evaluation.configurations) - len(failures) - len(dropped)
     headline = headline_of(
         estimate,
@@ -199,7 +196,7 @@ def _search_facts(evaluation: Evaluation) -> Facts:
         outer=outer,
         ranking=ranking,
         parameters=_parameters(evaluation),
-        diagnostics=diagnostics,
+        **predictions,
         shared=tuple(_shared_row(what, each) for what, each in evaluation.shared_fits.items()),
         method=method_sentences(estimate),
         settings=settings_of([provenance, dropping, imputing]),
@@ -214,8 +211,6 @@ def _search_facts(evaluation: Evaluation) -> Facts:
             is_fitted=model is not None,
             is_bounded=evaluation.provenance.get("deploy") == "bounded",
         ),
-        precision_recall=drawn_curves(precision_recall_of(*predictions)),
-        thresholds=threshold_table(*predictions),
         no_calibration=_no_calibration(evaluation, diagnostics),
         columns=columns_of(evaluation.task.X),
         treatment=evaluation.provenance.get("columns"),

@@ -19,7 +19,7 @@ from heldout.estimates.types import Estimate
 from heldout.metrics.named import in_sentence
 from heldout.protocols.words import method_words
 from heldout.report.configuration_parts import parts_in_name
-from heldout.report.diagnostics import diagnose, precision_recall_of, two_classes
+from heldout.report.diagnostics import predictions_facts, two_classes
 from heldout.report.entries import OPTIONAL, Facts
 from heldout.report.facts import study_facts
 from heldout.report.headline import (
@@ -43,7 +43,6 @@ from heldout.report.settings import (
     settings_of,
     with_text,
 )
-from heldout.report.thresholds import drawn_curves, threshold_table
 from heldout.scales import Scale, scale_of_metric
 
 NO_CANDIDATE = "it lacks predictions that others have, so it was not a candidate"
@@ -68,9 +67,9 @@ def file_facts(
     metric, weights = inputs.question.metric, inputs.question.sample_weight
     scale = scale_of_metric(metric, estimate, pooled[evidence.candidates].tolist())
     # The figures show the predictions of one configuration; an ensemble is not one of them.
-    single = not is_ensemble(estimate)
-    shown = truth, predictions, estimate.selected, weights
-    diagnostics = diagnose(*shown) if single else None
+    configuration = None if is_ensemble(estimate) else estimate.selected
+    drawn = predictions_facts(truth, predictions, configuration, weights)
+    diagnostics = drawn["diagnostics"]
     folds = folds_text(predictions.folds, None)
     headline = headline_of(
         estimate,
@@ -90,7 +89,7 @@ def file_facts(
         facts=_labelled(inputs, len(failures), len(dropped), folds),
         distribution=distribution_of(estimate, scale),
         ranking=_ranking(estimate, evidence, pooled, failures, dropped, scale),
-        diagnostics=diagnostics,
+        **drawn,
         method=method_sentences(estimate),
         settings=settings_of([_with_members(estimate, predictions.names)]),
         flags=flag_facts({"": estimate}, ""),
@@ -103,8 +102,6 @@ def file_facts(
             source="file",
             is_corrected=headline.label != "uncorrected" or evidence.n_candidates + len(dropped) == 1,
         ),
-        precision_recall=drawn_curves(precision_recall_of(*shown)) if single else (),
-        thresholds=threshold_table(*shown) if single else None,
         no_calibration=calibration_advice(None, "file") if _lacks_calibration(inputs, diagnostics) else "",
         command=command,
         title=title,

@@ -120,13 +120,12 @@ def log_to_mlflow(
             client = mlflow.MlflowClient(tracking_uri)
             run = active or client.create_run(_experiment_id(client, experiment), run_name=said.headline.winner)
             run_id = str(run.info.run_id)
-            for log, pairs in (
-                (client.log_param, _params(said)),
-                (client.log_metric, scores),
-                (client.set_tag, tags.items()),
-            ):
-                for key, value in pairs:
-                    log(run_id, key, value)
+            for key, text in _params(said):
+                client.log_param(run_id, key, text)
+            for key, number in scores:
+                client.log_metric(run_id, key, number)
+            for key, text in tags.items():
+                client.set_tag(run_id, key, text)
             client.log_artifacts(run_id, folder)
             if active is None:
                 client.set_terminated(run_id)  # without this the run would show as running

@@ -26,12 +26,11 @@ from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.replicates import Replicates
 from heldout.protocols.validation.rows import Candidate, ValidationRow
 from heldout.protocols.words import frequency_sentence, method_words
+from heldout.report.configuration_parts import parameters_of
 from heldout.report.diagnostics import two_classes
 from heldout.report.displays.winner_curves import CalibrationDisplay, DecisionCurveDisplay, RocCurveDisplay
-from heldout.report.effects import effect_sentence
 from heldout.report.entries import Facts, facts_of_fields
-from heldout.report.estimator_parameters import parameters_of
-from heldout.report.headline import number_facts
+from heldout.report.headline import effect_sentence, number_facts
 from heldout.report.ranking import failure_groups
 from heldout.report.settings import (
     citations_of,
