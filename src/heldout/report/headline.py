@@ -103,11 +103,11 @@ def headline_of(
 
 def _lead(numbers: Facts, estimate: Estimate, candidates: int, dropped: int) -> str:
     """What the correction means."""
-    decimals, title = numbers.metric.decimals, in_sentence(numbers.metric.title)
+    scale, title = numbers.metric, in_sentence(numbers.metric.title)
     if numbers.label == "named beforehand":
         return (
             "The configuration was named before its predictions were seen, so selection cannot have made its "
-            f"{title} of {number_text(numbers.value, decimals)} optimistic."
+            f"{title} of {scale.text(numbers.value)} optimistic."
         )
     if numbers.label != "corrected" or numbers.uncorrected is None:
         return _how(estimate)
@@ -115,8 +115,8 @@ def _lead(numbers: Facts, estimate: Estimate, candidates: int, dropped: int) -> 
     if correction is None:
         return _optimism_sentence(numbers, estimate, candidates, dropped)
     without = replace(estimate, value=correction["value_without"], optimism=correction["optimism_without"])
-    of_selection = _optimism_sentence(number_facts(without, numbers.metric), without, candidates, dropped)
-    return f"{of_selection} With training on all rows it is {number_text(numbers.value, decimals)}."
+    of_selection = _optimism_sentence(number_facts(without, scale), without, candidates, dropped)
+    return f"{of_selection} With training on all rows it is {scale.text(numbers.value)}."
 
 
 _CHOOSING = {
@@ -141,14 +141,14 @@ def _optimism_sentence(numbers: Facts, estimate: Estimate, candidates: int, drop
     A two-part method selects among finalists on the rows that give the value. The configurations that the search
     dropped early are no candidates.
     """
-    metric, decimals, optimism = in_sentence(numbers.metric.title), numbers.metric.decimals, numbers.optimism
+    scale, metric, optimism = numbers.metric, in_sentence(numbers.metric.title), numbers.optimism
     selection, finalists = str(estimate.provenance.get("selection", "best")), _finalists(estimate)
     width = 0.0 if estimate.interval is None else estimate.interval.high - estimate.interval.low
     configurations = counted(candidates, "configuration")
     if dropped:
         configurations += f" ({dropped:,} more {'was' if dropped == 1 else 'were'} dropped early)"
     choice = f"{_CHOOSING.get(selection, 'Choosing among')} {configurations}"
-    before, after = number_text(numbers.uncorrected, decimals), number_text(numbers.value, decimals)
+    before, after = scale.text(numbers.uncorrected), scale.text(numbers.value)
     if candidates == 1 and selection != "threshold":
         if dropped:
             return (
@@ -170,12 +170,12 @@ def _optimism_sentence(numbers: Facts, estimate: Estimate, candidates: int, drop
     if optimism < NEGLIGIBLE * width:
         return (
             f"There is nothing to correct here: {choice[0].lower()}{choice[1:]} changed its {metric} by "
-            f"{number_text(optimism, decimals)}, far less than the interval is wide."
+            f"{scale.text(optimism)}, far less than the interval is wide."
         )
     if before == after:
         return f"{choice} hardly made its {metric} optimistic: {before} before and after the correction."
     return (
-        f"{choice} made its {metric} look {number_text(optimism, decimals)} better than it is likely to be: "
+        f"{choice} made its {metric} look {scale.text(optimism)} better than it is likely to be: "
         f"{before} uncorrected, {after} after the correction."
     )
 
@@ -200,7 +200,7 @@ def _quote(
         corrected += f", the choice among {finalists} finalists in the interval only" if finalists > 1 else ""
     elif numbers.method == "hoeffding":
         corrected += ", with an interval that holds for all configurations at once (Hoeffding)"
-    value = number_text(numbers.value, numbers.metric.decimals)
+    value = numbers.metric.text(numbers.value)
     interval = f" ({numbers.interval_label} {numbers.interval_text})" if numbers.interval_text else ""
     return f"{numbers.metric.title} of {chosen}: {value}{interval}, {corrected}, from {folds} of {rows:,} rows."
 
