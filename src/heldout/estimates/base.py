@@ -37,17 +37,17 @@ ALONE = (
 
 @dataclass(frozen=True)
 class MethodWords:
-    """A method in words.
+    """The names of a method, and a sentence on how it works.
 
     Attributes
     ----------
     title : str
-        The head of a row or section.
-    name : str
-        Within a sentence.
+        The heading of a row or section.
+        name : str
+        Its name within a sentence.
     how : str
-        How the method arrives at its number, as a sentence of a methods section, with a place ``{bootstraps}``
-        where it draws some; empty for a method of the user's own.
+        How the method arrives at its number, as a sentence of a methods section, with ``{bootstraps}`` for their
+        number if it draws any; empty for a user's own method.
     """
 
     title: str
@@ -77,41 +77,41 @@ def quantity_sentence(quantity: str, training_rows: float | None) -> str:
 
 
 class Method:
-    """A way from evidence to an estimate: the base class of methods, with what most of them have.
+    """Base class of estimate methods: an estimate from held-out predictions or fold scores.
 
     Attributes
     ----------
     name : str
-        As the result prints it.
+        The name that results print.
     reads : frozenset of str
-        "predictions", "fold scores" or both: the method works from any of those named.
+        "predictions", "fold scores" or both: any one of them is enough.
     sources : tuple of str
         Keys of ``heldout.references``.
     scored : "as asked", "as chosen", "folds" or "folds if known"
-        The aggregate of the value: that of the user; that of the selection, for a method that assumes that the
-        winner has the best score; or the mean over folds.
+        The aggregate of the value: that of the user ("as asked"); that of the selection ("as chosen"), for a method
+        that assumes that the winner has the best score; the mean over folds, always or if the folds are known.
     alternatives : tuple of str
-        The intervals that it has.
+        The intervals that it can give.
     has_interval : bool
         Whether it has an interval.
     draws : bool
-        Whether it draws bootstraps, and so needs two rows of everything.
+        Whether it draws bootstraps, and so needs at least two rows of each class.
     draws_rows : bool
-        Whether it draws rows of a matrix, or blocks of them where they follow time.
+        Whether it draws rows of the predictions, or blocks of rows in the order of time.
     scores_out_of_bag : bool
-        Whether it scores rows that a bootstrap left out.
+        Whether it scores out-of-bag rows.
     replays_dropping : bool
-        Whether it repeats a search's dropping in every bootstrap, where the user asks for that.
+        Whether it can repeat the dropping of a search in every bootstrap.
     needs_test_share : bool
-        Whether it reads the splits of repeated subsampling, and which share of rows they test.
+        Whether it needs splits of repeated subsampling, and the share of rows that they test.
     takes_test_share : bool
-        Whether it reads that share where the splits are such, and needs none.
+        Whether it uses that share if it is known, but does not need it.
     needs_halves : bool
-        Whether it reads the winner's scores in halves of the rows.
+        Whether it needs the winner's scores in halves of the rows.
     needs_one_split : bool
-        Whether it is for a hold-out only.
+        Whether it applies to a single hold-out only.
     words : MethodWords
-        Its title, and how it arrives at its number.
+        Its title, name and description.
     """
 
     name: str
@@ -134,11 +134,11 @@ class Method:
         return MethodWords(self.name, self.name.replace("_", " "), "")
 
     def unfit_metric(self, metric: Metric) -> str | None:
-        """Why the method is not for this metric, known before anything is fitted; None where it is."""
+        """Why the method does not apply to this metric, known before any fit; None if it does."""
         return None
 
     def unfit(self, evidence: Any) -> str | None:
-        """Why the method is not for this metric, task or matrix, as half a sentence; None where it is.
+        """Why the method does not apply to this evidence, as half a sentence; None if it does.
 
         A method that reads predictions alone receives ``Candidates`` here and below, others ``Evidence``.
         """
@@ -175,7 +175,7 @@ def conclude(
     flags: Mapping[Flag, str] | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> Estimate:
-    """An estimate with what the evidence says of itself filled in.
+    """Make the estimate of a method, with winner, flags and provenance from the evidence.
 
     Parameters
     ----------
@@ -185,19 +185,19 @@ def conclude(
     value : float
         The corrected score, in the units and direction of the metric.
     uncorrected : float, optional
-        The evidence's by default.
+        By default the uncorrected score of the evidence.
     interval : Interval, optional
     standard_error : float, optional
     selected : int, optional
-        The configuration of a method that chooses for itself; the evidence's winner by default.
+        The configuration, if the method chooses one itself; by default the winner of the evidence.
     distribution : array of shape (B,), optional
-        What the interval was made of.
+        The bootstrapped scores behind the interval.
     selection_frequency : array of shape (C,), optional
         How often each configuration was chosen.
     flags : mapping of Flag to str, optional
-        What the reader must know; added to the evidence's.
+        What the reader must know, with its sentence; added to the flags of the evidence.
     provenance : mapping, optional
-        What goes into the record besides.
+        Further entries of the estimate's ``provenance``.
 
     Returns
     -------

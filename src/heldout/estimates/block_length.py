@@ -32,18 +32,18 @@ BlockLength: TypeAlias = "int | str | Blocks | None"
 
 @dataclass(frozen=True)
 class Blocks:
-    """Blocks of consecutive rows that a bootstrap draws whole, for rows in the order of time.
+    """How a bootstrap draws blocks of consecutive rows, for rows in the order of time.
 
     Attributes
     ----------
     length : "auto" or int
-        Rows of a block, on average where the kind is "stationary". "auto" takes it from the autocorrelation of how
-        much each row moves the winner's score (Politis & White 2004; Patton, Politis & White 2009). 1 draws single
+        Rows per block, on average if the kind is "stationary". "auto" derives it from the autocorrelation of each
+        row's influence on the winner's score (Politis & White 2004; Patton, Politis & White 2009). 1 draws single
         rows, as if they had no order.
     kind : "moving" or "stationary"
-        Blocks of one length, which draw the first and last rows less often (Künsch 1989); or blocks of geometric
-        lengths, where the first row follows the last (Politis & Romano 1994), so that every row is drawn equally
-        often.
+        "moving": blocks of one length, which draw the first and last rows less often (Künsch 1989). "stationary":
+        blocks of geometric lengths, where the first row follows the last, so that every row is drawn equally often
+        (Politis & Romano 1994).
 
     Examples
     --------
@@ -92,21 +92,21 @@ def blocks_of(value: Any) -> Blocks | None:
 
 
 def automatic_length(values: Any, kind: BlockKind = "moving", n_rows: int | None = None) -> float:
-    """The length of blocks for the mean of values (n,) in their order: a fraction, below 1 without dependence.
+    """The best block length for a bootstrap of the mean of ordered values; it need not be an integer.
 
     Parameters
     ----------
-    values : array-like of shape (n,)
-        In their order.
-    kind : {"moving", "stationary"}
-        Of the blocks.
+        values : array-like of shape (n,)
+        In the order of time.
+    kind : {"moving", "stationary"}, default="moving"
+        The kind of blocks, as in ``Blocks``.
     n_rows : int, optional
-        Of how many rows the values are a stretch; by default the values are all.
+        The number of rows of the whole series, if the values are a part of it.
 
     Returns
     -------
     float
-        At most 3 √n and n/3. 1 where all values are the same.
+        At most 3 √n and n/3; below 1 without dependence; 1 if all values are the same.
 
     Raises
     ------

@@ -34,7 +34,7 @@ SEEN_IN_THE_ROW = (Flag.NO_INTERVAL, Flag.OTHER_CONFIGURATION)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Record, Mapping[str, Estimate]):
-    """Estimates of one question by several methods: a mapping from the method's name to its ``Estimate``.
+    """The estimates of several methods: a mapping from the method's name to its ``Estimate``.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Comparison(Record, Mapping[str, Estimate]):
     refused : mapping of str to str
         The other methods, and why each does not apply.
     preferred : str
-        The method to report where it applies: that of the search that made the predictions, or the usual one.
+        The method to report if it applies: that of the search that made the predictions, or the default.
     """
 
     estimates: Mapping[str, Estimate]
@@ -107,7 +107,7 @@ class Comparison(Record, Mapping[str, Estimate]):
     _columns = "value interval coverage=coverage.share uncorrected optimism selected_name n_rows_used flags"
 
     def to_frame(self) -> Any:
-        """One row a method as a pandas DataFrame (pandas comes with the extra ``app``)."""
+        """A pandas DataFrame with one row per method (pandas comes with the extra ``app``)."""
         rows = [
             {"method": name, **cells(one, self._columns), "quantity": one.provenance.get("quantity", "")}
             for name, one in self.estimates.items()
@@ -165,21 +165,20 @@ def compare_estimates(
 ) -> Comparison:
     """Estimate the performance of the best of C configurations by every method that applies.
 
-    All methods answer the same question with the same draws. A method that gives only one bound is refused if
-    ``alternative`` is "two-sided"; use "greater" to include it.
+    All methods answer the same question with the same draws. A method that gives only a lower bound is excluded
+    unless ``alternative`` is "greater".
 
     Parameters
     ----------
-    methods : "all", or list of names and configured methods
-        The methods to compare. For two settings of one method pass a mapping from your names to methods.
+    methods : "all", list of names and configured methods, or mapping, default="all"
+        The methods to compare. To compare two settings of one method, pass a mapping from your names to methods.
     y_true, predictions, metric, folds, ... :
-        As in ``heldout.estimate``; what ``ho.read_predictions`` returns, or a fitted search, stands for the first
-        two.
+        As in ``ho.estimate``; the result of ``ho.read_predictions``, or a fitted search, replaces the first two.
 
     Returns
     -------
     Comparison
-        A mapping from the method's name to its ``Estimate``, with the reasons of those that do not apply.
+        A mapping from the method's name to its ``Estimate``; ``refused`` holds the reasons why others do not apply.
 
     Raises
     ------

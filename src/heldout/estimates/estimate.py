@@ -55,53 +55,53 @@ def estimate(
 ) -> Estimate:
     """Estimate the performance of the best of C configurations from their held-out predictions.
 
-    Predictions of a search of heldout remember its question: metric, method, aggregate, selection, intervals, seed,
-    groups and weights. What is left out is as in the search, so that ``ho.estimate(y, search.predictions_)`` is
-    ``search.estimate_``. An argument that differs replaces what is remembered, with a warning. A part of them
-    (``predictions.of([...])``) remembers metric, aggregate and positive class.
+    Predictions of a search of heldout remember its settings: metric, method, aggregate, selection, interval, seed,
+    groups and weights. They are the defaults here, so that ``ho.estimate(y, search.predictions_)`` is
+    ``search.estimate_``. An argument that differs replaces what is remembered, with a warning. Some of the
+    configurations (``predictions.of([...])``) remember only metric, aggregate and positive class.
 
     Parameters
     ----------
     y_true : array-like of shape (N,)
-        Labels of any one type, or numbers for a regression metric; no missing or masked value. For a survival
-        metric scikit-survival's structured array, a table or list of (event, time), or a tuple of the two columns.
-        Or a fitted search of heldout alone, whose ``estimate_`` is returned.
-        Or a search's store alone: the path of its run file ("run.db"), or what else was its ``store``. The search
-        may be unfinished, or running: the estimate is then from the folds that are complete for all remaining
-        configurations (flag ``unfinished_search``). Or what ``ho.read_predictions`` returns, alone: predictions of
-        another tool with the true values, folds, groups and weights. Or, with ``metric="mean_score"``, scores of
-        rows alone, such as right (1) or wrong (0), in the shape of ``predictions``: there are no true values.
-    predictions : array-like, table or HeldOutPredictions
-        (N, C), (N, C, R repeats) or (N, C, R, n_classes or n_times), always in that order: the prediction of each
-        row by each configuration, from a model that had not seen the row. NaN (None for labels) or masked where
-        there is none. Columns and tables of pandas and polars are accepted, here and below. Rows of pandas with the
-        labels (index) of ``y_true`` in another order are matched to it, unless one of the two counts 0 … n-1; other
-        labels that contradict each other are refused.
-    metric : str or Metric
+        Labels of one type, or numbers for a regression metric; no missing or masked value. For a survival metric:
+        scikit-survival's structured array, a table or list of (event, time), or a tuple of the two columns. Other
+        inputs replace ``y_true`` and ``predictions`` together: a fitted search of heldout, whose ``estimate_`` is
+        returned; the ``store`` of a search, such as the path of its run file ("run.db"), where the search may be
+        unfinished or running, and the estimate uses the folds that are complete for all remaining configurations
+        (flag ``unfinished_search``); the result of ``ho.read_predictions``, with true values, predictions, folds,
+        groups and weights of another tool; or, with ``metric="mean_score"``, scores of rows, such as right (1) or
+        wrong (0), in the shape of ``predictions``.
+    predictions : array-like, table or HeldOutPredictions, optional
+        The prediction of each row by each configuration, from a model that had not seen the row: (N, C), (N, C, R
+        repeats) or (N, C, R, n_classes or n_times), always in that order. NaN (None for labels) or masked if there
+        is none. Columns and tables of pandas and polars are accepted, here and below. Pandas rows with the index of
+        ``y_true`` in another order are matched to it, unless one of the two indexes is 0 … n-1; indexes that
+        contradict each other otherwise are refused.
+    metric : str or Metric, optional
         A scikit-learn scorer name (``neg_`` values are negative, as there), a plain function name (``log_loss``,
         ``mean_squared_error``, ...), or ``ho.metrics.custom(...)``. Needed unless the predictions remember it.
     method : str or method, default="shrinkage"
-        A name of ``ho.estimates.METHODS``, or a configured method of ``ho.estimates``. A method that does not fit
-        is refused, and the message names those that fit.
+        A name of ``ho.estimates.METHODS``, or a configured method of ``ho.estimates``. A method that does not apply
+        is refused, and the message names those that do.
     folds : array-like of shape (N,) or (N, R), optional
         The fold in which each row was held out; needed by "tt", "bbc_f" and ``aggregate="folds"`` or "within".
     groups : array-like of shape (N,), optional
-        Rows of one group are drawn together.
+        The group of each row; bootstraps draw groups whole.
     sample_weight : array-like of shape (N,), optional
         Importance weights. Only their ratios matter: they are divided by their mean, so equal weights change
         nothing.
     aggregate : "auto", "pooled", "folds" or "within", optional
-        "pooled" is the metric on all rows of a repeat and "folds" its mean over folds; then the mean over repeats.
-        "within" is for metrics made of pairs (AUC, concordance, Somers' D): the share of correctly ordered pairs
-        among all pairs of rows of one fold and repeat, which does not compare scores of different folds' models.
-        The default is "pooled", as published, or "within" if the scores of the folds are clearly not on one scale
-        (flag ``incomparable_folds``). "auto" is the default of searches: the mean over folds selects, and the value
-        of metrics other than means over rows and pairs is on all rows together. "tt" and "bbc_f" always use the
-        mean over folds.
+        How predictions become a score. "pooled" is the metric on all rows of a repeat and "folds" its mean over
+        folds; both are averaged over repeats. "within" is for metrics made of pairs (AUC, concordance, Somers' D):
+        the share of correctly ordered pairs among all pairs of rows of one fold and repeat, which does not compare
+        scores of different folds' models. The default is "pooled", as published, or "within" if the scores of the
+        folds are clearly not on one scale (flag ``incomparable_folds``). "auto" is the default of searches: the
+        mean over folds selects, and the value of metrics other than means over rows or pairs is computed on all
+        rows together. "tt" and "bbc_f" always use the mean over folds.
     selection : str, rule or callable, default="best"
         How the winner is chosen, on the data and again in every bootstrap: "best", "one_standard_error", a rule of
         ``ho.selection`` (``Within(0.01)``, ``AverageRank([...])``, ...), or a function from scores (B, C), greater
-        = better, to indices (B,). "top_k" and "greedy_ensemble" choose an average of configurations, "threshold" a
+        is better, to indices (B,). "top_k" and "greedy_ensemble" choose an average of configurations, "threshold" a
         decision threshold together with the configuration; ``provenance`` then holds ``weights`` or ``threshold``.
     n_bootstraps : int, default=1000
     confidence_level : float, default=0.95
@@ -110,24 +110,25 @@ def estimate(
     classes : array-like, optional
         The labels in the order of the last axis of ``predictions``; sorted unique ``y_true`` by default.
     pos_label : label, optional
-        The positive class of a binary task, which scores point to; the last of ``classes`` by default.
-    response : "auto", "labels", "probabilities" or "decision"
+        The positive class of a binary task, to which scores and probabilities refer; the last of ``classes`` by
+        default.
+    response : {"auto", "labels", "probabilities", "decision"}, default="auto"
         What ``predictions`` are. "auto" raises an error if this matters and cannot be inferred: only 0 and 1 with
         the first class as the positive one, or numbers beyond [0, 1] that all lie on one side of 0.
     threshold : float, optional
-        Where scores are cut for a metric of labels: greater is positive; .5 for probabilities, 0 for decisions.
-    adaptive : bool
+        For a metric of labels: scores above it are positive. By default .5 for probabilities and 0 for decisions.
+    adaptive : bool, default=False
         Whether the configurations were proposed or dropped because of scores on these rows (by Optuna, successive
         halving, an evolution). The estimate is then flagged (``adaptive_search``): part of the optimism remains.
     block_length : int, "auto", str or ``ho.estimates.Blocks``, optional
-        Bootstraps draw blocks of consecutive rows, which must be passed in the order of time (flag ``row_blocks``).
-        "auto" is the length of Politis and White (2004); "stationary:12" names the kind as well, "moving" by
-        default; 1 draws single rows. Left out, blocks of the automatic length are drawn for predictions of a search
-        whose folds follow time, and single rows (or groups) otherwise.
-    random_state : int, RandomState, Generator or None
-        The same seed gives the same bits, for any ``n_jobs``.
+        Rows per block, for bootstraps that draw blocks of consecutive rows; the rows must be in the order of time
+        (flag ``row_blocks``). "auto" is the length of Politis and White (2004); "stationary:12" names the kind as
+        well, "moving" by default; 1 draws single rows. By default blocks of the automatic length are drawn for
+        predictions of a search whose folds follow time, and single rows (or groups) otherwise.
+    random_state : int, RandomState or Generator, optional
+        Seeds the bootstraps. The same seed gives the same bits, for any ``n_jobs``.
     n_jobs : int, optional
-        Threads.
+        The number of threads.
 
     Returns
     -------
@@ -143,8 +144,8 @@ def estimate(
     Warns
     -----
     HeldoutWarning
-        When configurations failed, or there is no estimate; the flags say so too. When an argument differs from
-        what predictions remember of their search, or the search's own estimate is no function of them.
+        When configurations failed, or there is no estimate; the flags say so too. When an argument differs from the
+        remembered settings, or the search's own estimate is not a function of the predictions.
 
     References
     ----------

@@ -32,19 +32,19 @@ TIES_SHARED = "the scores of all that tie are averaged"
 
 @dataclass(frozen=True, eq=False)
 class FoldTable:
-    """Scores of the candidates by fold, and how one was chosen: what every method may read.
+    """The evidence that every method can read: fold scores of the candidates, and how one was chosen.
 
     Attributes
     ----------
     metric : Metric
-        The one that is reported.
-    names : sequence of str
-        Of all C configurations.
+        The metric that is reported.
+        names : sequence of str
+        Names of all C configurations.
     candidates : ndarray of int
-        The configurations that did not fail, a column each; each as often as it has thresholds where those are
-        tuned.
+        The configuration of each column: those that did not fail, each once, or once per threshold if thresholds
+        are tuned.
     winner : int
-        The chosen configuration, that of the greatest weight in an ensemble.
+        The selected configuration; in an ensemble the one with the greatest weight.
     settings : Settings
         How many bootstraps, which level and sides, and the seed.
     selection : str
@@ -58,14 +58,14 @@ class FoldTable:
     repeat_of_split : ndarray of int, shape (splits,), or None
         The repeat that each split belongs to; None with ``fold_scores``.
     fold_replay : FoldReplay or None
-        The selection on fold scores; None where those that the rule reads are not known.
+        The selection on fold scores; None if a score that the rule reads is not known.
     test_share : float or None
         The share of rows that each split tests, where the splits are those of repeated subsampling.
     halves : ndarray of shape (halvings, 2, splits) or None
         The winner's scores on splits of both halves of the rows, in the metric's own direction and units; None
         where it was not fitted there.
     flags : mapping
-        What was found while the evidence was gathered.
+        Flags from the preparation of the evidence, with their sentences.
     details : mapping
         Provenance that only this evidence has.
     baseline : float or None
@@ -172,7 +172,7 @@ Evidence: TypeAlias = FoldTable
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Candidates(FoldTable):
-    """The held-out predictions of the candidates on the rows that all of them predicted.
+    """The evidence of methods that read predictions: those of the candidates on the rows that all predicted.
 
     A column is a candidate; where a threshold is tuned, a candidate at a threshold.
     """

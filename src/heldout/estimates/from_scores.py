@@ -55,43 +55,44 @@ def estimate_from_scores(
     ----------
     scores : array-like or table of shape (splits, C), or FoldScores
         The score (or loss) of each configuration in each split, such as the ``split*_test_score`` of a finished
-        search. NaN where there is none: a configuration without a score in a split that others have a score in is
-        no candidate, and a split without any score is left out. The columns of a table name its configurations.
+        search. NaN if there is none: a configuration that lacks a score in a split where others have one is no
+        candidate, and a split without any score is left out. The columns of a table name its configurations.
     greater_is_better : bool
-        Whether the numbers are scores (True) or losses (False); ``FoldScores`` know it.
+        Whether the numbers are scores (True) or losses (False). Needed unless ``scores`` is a ``FoldScores``.
     method : str or method
         "tt", "bbc_f", "corrected_t", "conservative_z", "wmc", "wmcs" or "cv", or a configured method of
         ``ho.estimates`` that reads fold scores.
     test_share : float, optional
         The share of rows that each split tests, between 0 and 1, if the splits are those of repeated subsampling.
-        "wmc" and "wmcs" need it; "corrected_t" otherwise takes the splits of a repeat for its folds.
+        "wmc" and "wmcs" need it; without it, "corrected_t" treats the splits of a repeat as its folds.
     halvings : int, optional
-        In how many halvings of the rows the last splits were made, as by ``ho.protocols.paired_hold_out``: J splits
-        of all rows, and then J in each half, halving by halving, J (1 + 2 ``halvings``) in all. The first J select
-        and score; "conservative_z" reads the others, of the winner.
+        How often the rows were divided in halves for the last splits, as by ``ho.protocols.paired_hold_out``: J
+        splits of all rows, and then J in each half, halving by halving, J (1 + 2 ``halvings``) in all. The first J
+        splits select and score; "conservative_z" reads the winner's scores in the others.
     repeats : array-like of shape (splits,), optional
         The repeat that each split belongs to; one repeat by default.
     names : sequence of str, optional
-        Of the configurations.
-    metric : str
-        What the scores are called in the result.
-    range : (float, float)
-        The least and the greatest possible score, where one-sided intervals end on their open side.
-    selection : str or rule
+        Names of the configurations.
+    metric : str, default="score"
+        The name of the scores in the result.
+    range : (float, float), default=(-inf, inf)
+        The least and the greatest possible score. A one-sided interval ends there on its open side.
+    selection : str or rule, default="best"
         How the winner is chosen, here and again in every bootstrap.
-    n_bootstraps : int
-    confidence_level : float
-    alternative : "two-sided", "greater" or "less"
+    n_bootstraps : int, default=1000
+    confidence_level : float, default=0.95
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
         "greater" bounds how bad the performance can be, "less" how good.
-    adaptive : bool
+    adaptive : bool, default=False
         Whether configurations were proposed or dropped because of such scores: the estimate is then flagged, as in
         ``ho.estimate``.
-    random_state : int, RandomState, Generator or None
+    random_state : int, RandomState or Generator, optional
+        Seeds the bootstraps.
 
     Returns
     -------
     Estimate
-        In the units of ``scores``; ``n_rows_used`` is 0 where the scores do not say.
+        In the units of ``scores``; ``n_rows_used`` is 0 if the number of rows is unknown.
 
     Raises
     ------

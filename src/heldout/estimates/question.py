@@ -27,7 +27,7 @@ Scored: TypeAlias = Literal["as asked", "as chosen", "folds", "folds if known"]
 
 @dataclass(frozen=True)
 class Settings:
-    """How many bootstraps are drawn, from which seed, and which interval they give.
+    """The number of bootstraps, their seed, and the kind of interval.
 
     Attributes
     ----------
@@ -35,12 +35,12 @@ class Settings:
     confidence_level : float
     alternative : "two-sided", "greater" or "less"
     entropy : int
-        64 bits; all methods share the draws that it seeds.
+        The seed, 64 bits; all methods share its draws.
     n_threads : int
-        Changes the time and nothing else.
+        It changes the time only.
     blocks : Blocks or None
-        Blocks of consecutive rows that bootstraps draw; by default they draw single rows, and blocks only where the
-        folds follow time.
+        Blocks of consecutive rows that bootstraps draw. By default they draw single rows, or blocks if the folds
+        follow time.
     """
 
     n_bootstraps: int = _defaults.BOOTSTRAPS

@@ -22,7 +22,7 @@ from heldout.metrics.row_losses import half_width
 
 
 def rows_needed(epsilon: float, delta: float = 0.05, *, candidates: int, width: float = 1.0) -> int:
-    """Rows of a development set with which the chosen model is at most ``epsilon`` worse than the best one.
+    """How many development rows you need so that the chosen model is at most ``epsilon`` worse than the best.
 
     The least n with ``w √(2 ln(2 |Θ₀| / δ) / n) ≤ ε``: with probability 1 - δ over the development set, the
     expected loss of the model chosen there exceeds that of the best of the models by at most ε (Hoeffding 1963 and
@@ -65,14 +65,14 @@ def rows_needed(epsilon: float, delta: float = 0.05, *, candidates: int, width: 
 
 
 def distance_to_best(rows: int, delta: float = 0.05, *, candidates: int, width: float = 1.0) -> float:
-    """By how much the model chosen on ``rows`` rows can be worse than the best one: the inverse of ``rows_needed``.
+    """How much worse than the best the model chosen on ``rows`` rows can be: the inverse of ``rows_needed``.
 
     ``ε = w √(2 ln(2 |Θ₀| / δ) / n)``, with probability 1 - δ. Method "hoeffding" gives it as ``distance_to_best``.
 
     Parameters
     ----------
     rows : int
-        n, of the development set.
+        n, the rows of the development set.
     delta, candidates, width
         As for ``rows_needed``.
 

@@ -28,9 +28,10 @@ class Interval(Record):
     ----------
     low, high : float
     confidence_level : float
-        For example .95.
+        The probability with which such intervals contain the truth, for example .95.
     alternative : "two-sided", "greater" or "less"
-        ``greater`` leaves the better side open at the metric's best possible value, ``less`` the worse one.
+        "greater" bounds how bad the performance can be: the better side is open and ends at the metric's best
+        possible value. "less" bounds how good it can be.
     """
 
     low: float
@@ -59,16 +60,16 @@ class Interval(Record):
 
 @dataclass(frozen=True)
 class Coverage:
-    """How often intervals like this one held the truth, where it is known.
+    """How often intervals like this one contained the truth, in simulations where it is known.
 
     Attributes
     ----------
-    share : float
-        Of the intervals of the cell.
+        share : float
+        The share of the intervals that contained the truth.
     standard_error : float
-        Of the share, from the number of its intervals.
+        The standard error of the share.
     cell : str
-        What was measured, in words: how many searches or hold-outs, their rows and configurations, the metric.
+        What was simulated, in words: how many searches or hold-outs, their rows and configurations, the metric.
     """
 
     share: float
@@ -82,7 +83,7 @@ class Coverage:
 
 @dataclass(frozen=True, eq=False)
 class Estimate(Record, WithMethodsText):
-    """The performance of the selected configuration, corrected for having been selected.
+    """The performance of the selected configuration, corrected for its selection.
 
     Attributes
     ----------
@@ -104,22 +105,23 @@ class Estimate(Record, WithMethodsText):
     n_rows_used : int
         0 if only scores were passed.
     distribution : ndarray of shape (B,) or None
-        The bootstrapped scores behind value and interval; (B R,) if each of R repeats was drawn separately.
+        The bootstrapped scores behind value and interval; (B · R,) if each of R repeats was drawn separately.
     selection_frequency : ndarray of shape (C,) or None
         Share of bootstraps that selected each configuration.
     flags : mapping of Flag to str
-        What a reader must know, with its sentence. ``"uncorrected" in estimate.flags`` works too.
+        What a reader must know: each flag with its sentence. ``"uncorrected" in estimate.flags`` works too.
     provenance : mapping
         What was estimated and how: quantity, training rows, aggregate, rule, seeds, versions, sources.
     constant : float or None
-        The score of the best constant model, which predicts the same for every row, chosen with sight of the same
-        rows and scored as ``uncorrected`` is. None where a constant can be perfect (recall, calibration), where
-        the metric is of the user's own, and where only scores were passed.
+        The score of the best constant model, which predicts the same for every row. It is chosen on the same rows
+        and scored like ``uncorrected``. None if a constant can be perfect (recall, calibration), for a user's own
+        metric, and if only scores were passed.
     coverage : Coverage or None
-        How often such intervals held the truth in real searches or simulated hold-outs with the same metric and
-        method, and within a factor of 2 as many rows, also of the rarer class (events of survival). None where
-        nothing like it was measured: intervals other than two-sided ones of 95 % and lower bounds, groups, weights,
-        rows in the order of time, adaptive searches, dropping, and selection rules other than "best".
+        How often such intervals contained the truth in real searches or simulated hold-outs with the same metric
+        and method, and a number of rows, in total and of the rarer class (events of survival), within a factor of
+        2. None if nothing similar was simulated: intervals other than two-sided ones of 95 % and lower bounds,
+        groups, weights, rows in the order of time, adaptive searches, dropping, and selection rules other than
+        "best".
     """
 
     value: float
@@ -140,7 +142,7 @@ class Estimate(Record, WithMethodsText):
     coverage: Coverage | None = None
 
     def extended(self, kind: type[Kind], **more: Any) -> Kind:
-        """The same as an estimate with more fields."""
+        """This estimate as a ``kind`` with further fields."""
         return kind(**{each.name: getattr(self, each.name) for each in fields(Estimate)} | more)
 
     _columns = (
@@ -165,14 +167,14 @@ class Estimate(Record, WithMethodsText):
         return [shown]
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
-        """Draw it beside the uncorrected score, with its bootstraps.
+        """Draw the corrected score next to the uncorrected one, with its bootstraps.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             A new figure's by default.
         **kwargs : dict
-            Of ``ho.plots.CorrectedScoreDisplay.plot``.
+            Arguments of ``ho.plots.CorrectedScoreDisplay.plot``.
 
         Returns
         -------

@@ -54,47 +54,46 @@ class BBC(RowBootstrap):
 
     For b = 1 .. B draw N rows with replacement, choose a configuration on them by the rule that chose the winner,
     and score that configuration on the rows that were not drawn. The value is the mean of the B scores and the
-    interval their percentiles. Row numbers are drawn once and carry the predictions of all repeats; with groups,
-    whole groups are drawn.
+    interval their percentiles. A drawn row brings its predictions of all repeats; groups are drawn whole.
 
-    Symbols: ``distribution`` holds the article's L_b (less the control, where there is one), ``selected`` its i*,
-    the replay its css.
+    Symbols: ``distribution`` holds the article's L_b (minus the control, if there is one), ``selected`` is its i*,
+    and the replayed rule its css.
 
     The estimate is of models trained on as many rows as a fold's training part, chosen from about .632 N distinct
-    rows, and so is somewhat pessimistic. The B scores are no sampling distribution of the value: for means over
-    rows they spread about 1.31 times as wide, so that the interval covers more often than it says. The calibrated
-    interval takes that back (papers/pages/intervals.md).
+    rows, and so is somewhat pessimistic. The B scores are not the sampling distribution of the value: for means
+    over rows they spread about 1.31 times as widely, so that the interval covers more often than its level. The
+    calibrated interval corrects for that (papers/pages/intervals.md).
 
     Attributes
     ----------
     interval : "percentile", "calibrated" or "sampling"
-        The published interval; that of ``Shrinkage``, as far as this value ("sampling"); or one inside the
-        published ("calibrated"): both ends drawn in towards the value by the factor by which
-        out-of-bag scores spread wider than scores, the better end then moved out by a third of the optimism, which
-        is the most that the value is pessimistic by. In simulations with independent rows a percentile interval of
-        95 % covers about 98 % and this one about 95 %; with real K-fold fits, whose rows depend on each other
-        through shared training rows, 91 to 99 % and 82 to 95 % (flag ``folds_dependent``). Under some 50 rows with
-        losses as skewed as squared errors, or fewer than about 10 rows of a class that the metric needs,
-        percentiles are no more than nominal and should stay. Either interval is widened where rows are all alike,
+        "percentile": the published interval. "sampling": that of ``Shrinkage``, extended to contain this value.
+        "calibrated": a narrower one, with both ends drawn in towards the value by the factor by which out-of-bag
+        scores spread wider than scores, and the better end then moved out by a third of the optimism, the most by
+        which the value is pessimistic. In simulations with independent rows a percentile interval of 95 % covers
+        about 98 % and this one about 95 %; with real K-fold fits, whose rows depend on each other through shared
+        training rows, 91 to 99 % and 82 to 95 % (flag ``folds_dependent``). With fewer than about 50 rows and
+        losses as skewed as squared errors, or fewer than about 10 rows of a class that the metric needs, keep the
+        percentile interval, which covers at most its level there. Either interval is widened if rows are all alike,
         or nearly (flags ``no_spread``, ``little_spread``).
     control : "auto", True or False
-        Whether what few rows do to the metric is measured on configurations that were not chosen for the rows
-        concerned, and subtracted from every score: a root, a ratio or an area of the few rows that a bootstrap
-        leaves out (of a fold) differs in expectation from that of all rows. "auto" does so wherever this
-        difference is not 0 in expectation: it is 0 for means of one loss per row (accuracy, squared error) and for
-        areas and balanced accuracy over all rows together, as long as rows weigh the same. False is the published
-        form. An end of the interval that this carries beyond the metric's range is moved back to it.
+        Whether to subtract from every score the bias of the metric on few rows: a root, a ratio or an area of the
+        few rows that a bootstrap leaves out (of a fold) differs in expectation from that of all rows. The bias is
+        measured on configurations that were not chosen for these rows. "auto" does so wherever this difference is
+        not 0 in expectation: it is 0 for means of one loss per row (accuracy, squared error) and for areas and
+        balanced accuracy over all rows together, as long as rows weigh the same. False is the published form. The
+        interval is cut at the metric's range.
     stratify : bool
-        Draw within classes. It conditions on the share of each class, which an interval for accuracy and the like
-        must not: flagged.
+        Whether to draw rows within classes. The interval then ignores the sampling of the class shares, which is
+        wrong for accuracy and the like: flagged.
     ties : "first" or "average"
-        Which of the candidates with the best score on the drawn rows are scored on the others: the first in their
-        order, as it is the winner of a search, or all of them, whose scores are averaged. The value then does not
-        depend on the order of the candidates. For selection="best".
+        Which of several candidates with the best score on the drawn rows are scored on the others: the first, as in
+        a search, or all, with their scores averaged, so that the value does not depend on the order of the
+        candidates. For ``selection="best"``.
 
     Examples
     --------
-    Of 20 rows and 50 columns of coin flips, many tie:
+    Among 50 columns of coin flips on 20 rows, many tie:
 
     >>> import heldout as ho
     >>> generator = np.random.default_rng(0)

@@ -38,20 +38,19 @@ QUANTITY = (
 class BBCF(Method):
     """Bootstrap bias correction on folds (Paraschakis et al. 2024, algorithm 1).
 
-    For b = 1 .. B draw K of the K folds with replacement, choose the configuration that is best on the drawn folds
-    by the rule that chose the winner, and average its scores over the folds that were not drawn; draw again while
-    there is none. The value is the mean of the B averages and the interval their percentiles. It reads fold scores
-    alone, and groups and weights only as far as those carry them: folds that keep groups whole are drawn as wholes,
-    and a fold's score is what the weights made it, while folds weigh the same.
+    For b = 1 .. B draw K of the K folds with replacement, choose a configuration on them by the rule that chose the
+    winner, and average its scores over the folds that were not drawn; draw again if every fold was drawn. The value
+    is the mean of the B averages and the interval their percentiles. It reads fold scores only. Groups count if the
+    folds keep them whole, and weights only within each fold's score: all folds weigh the same.
 
-    With R repeats this is done in each repeat by itself. The value is the mean of the R values, and the interval
-    lies between the quantiles of all B R averages: those of their means over repeats would cover far too seldom.
-    The selection sees one repeat at a time then, where the search saw all, which is flagged.
+    With R repeats this is done in each repeat separately. The value is the mean of the R values, and the interval
+    lies between the quantiles of all B · R averages: quantiles of their means over repeats would cover far too
+    seldom. The replayed selection then sees one repeat at a time, and the search saw all: flagged.
 
-    The interval rests on K numbers: in simulations with real fits an interval of 95 % covers 91 to 99 % with 10
-    folds, and 85 to 95 % with 5 (flag ``few_folds`` under 10).
+    The interval is made from K numbers: in simulations with real fits an interval of 95 % covers 91 to 99 % with 10
+    folds, and 85 to 95 % with 5 (flag ``few_folds`` below 10).
 
-    Symbols: ``distribution`` holds the article's L_b, a repeat after the other; ``selected`` is its J*.
+    Symbols: ``distribution`` holds the article's L_b, repeat by repeat; ``selected`` is its J*.
 
     References
     ----------

@@ -16,19 +16,20 @@ from heldout.estimates.types import Estimate
 class ConservativeZ(Method):
     """The conservative z interval (Nadeau and Bengio 2003, section 4; Schulz-Kümpel et al. 2024).
 
-    The value m is the mean of the winner's scores of J hold-outs. M times the rows are divided in halves, and J
-    hold-outs with as many test rows are drawn in each half. With the means μ1 and μ2 of the two halves
+    The value m is the mean of the winner's scores on J hold-outs. The rows are divided in halves M times, and J
+    hold-outs with the same number of test rows are drawn in each half. With the means μ1 and μ2 of the two halves
 
         σ² = Σ (μ1 - μ2)² / (2M),    m ∓ z σ.
 
     Halves have no row in common, so that σ² is an unbiased estimate of the variance of such a mean from half of the
-    rows. It is greater than that from all rows, which makes the interval conservative. Any metric will do.
+    rows. That variance is greater than with all rows, so the interval is conservative. It applies to any metric.
 
-    It takes fits of its own: 15 · (1 + 2 · 10) = 315 of one configuration by default. A search with
-    ``cv=ho.protocols.paired_hold_out()`` makes them in the same run, those in halves for the winner alone: with C
-    configurations 15 C + 300. ``ho.estimate_from_scores(..., halvings=10)`` takes scores of another tool.
+    It needs fits in halves: by default 15 · (1 + 2 · 10) = 315 for one configuration. A search with
+    ``cv=ho.protocols.paired_hold_out()`` makes them in the same run, those in halves for the winner alone: 15 C +
+    300 with C configurations. ``ho.estimate_from_scores(..., halvings=10)`` takes scores of another tool.
 
-    The winner counts as named beforehand: for the best of several, value and interval are flagged as uncorrected.
+    It treats the winner as named beforehand: for the best of several, value and interval are flagged as
+    uncorrected.
 
     References
     ----------

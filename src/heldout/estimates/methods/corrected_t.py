@@ -13,7 +13,7 @@ from heldout.estimates.types import Estimate
 
 @dataclass(frozen=True)
 class CorrectedT(Method):
-    """The corrected resampled t interval (Nadeau and Bengio 2003, section 3) of the winner's scores of splits.
+    """The corrected resampled t interval of the winner's scores on splits (Nadeau and Bengio 2003, section 3).
 
     With the scores of J splits, their mean m and standard deviation s, and n1 training rows and n2 test rows to a
     split, the interval is
@@ -21,11 +21,12 @@ class CorrectedT(Method):
         m ∓ t · s · √(1/J + n2/n1),
 
     t of J - 1 degrees of freedom. The term n2/n1 stands for the correlation of splits that share training rows: it
-    is 1/(K - 1) for K folds, and ρ/(1 - ρ) where each split tests a share ρ of the rows. For K folds in R repeats
-    J = K R. It is a rule of thumb, and serves any metric. It reads fold scores alone, with ``test_share`` if these
-    are of repeated subsampling.
+    is 1/(K - 1) for K folds, and ρ/(1 - ρ) where each split tests a share ρ of the rows. For K folds in R repeats J
+    = K R. It is a rule of thumb for any metric. It reads fold scores only, and ``test_share`` if they come from
+    repeated subsampling.
 
-    The winner counts as named beforehand: for the best of several, value and interval are flagged as uncorrected.
+    It treats the winner as named beforehand: for the best of several, value and interval are flagged as
+    uncorrected.
 
     References
     ----------

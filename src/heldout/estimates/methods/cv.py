@@ -19,8 +19,8 @@ QUANTITY = (
 class CV(Method):
     """Cross-validation with tuning, uncorrected (Tsamardinos et al. 2018, algorithm 2).
 
-    The score of the configuration that scored best: optimistic as soon as there was more than one to choose
-    from, and flagged so. It has no interval.
+    The value is the winner's own score: optimistic if there was more than one configuration to choose from, and
+    flagged then. It has no interval.
 
     Examples
     --------

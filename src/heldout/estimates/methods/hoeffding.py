@@ -21,16 +21,16 @@ QUANTITY = (
 
 @dataclass(frozen=True)
 class Hoeffding(Method):
-    """The simultaneous bound over all configurations, from one development set (Hoeffding 1963).
+    """A bound that holds for all configurations at once, from one development set (Hoeffding 1963).
 
-    Each of the C configurations, fixed beforehand, gave one model on the training part; n other rows are the
+    Each of the C configurations, fixed beforehand, has one model fitted on the training part; n other rows are the
     development set. With probability 1 - δ every mean loss is within h = w √(ln(2C/δ)/(2n)) of its expectation (w
     the width of the metric's range), for any selection rule: value ∓ h within the range. One-sided intervals take
     ln(C/δ). So the model chosen as the best is at most 2h = w √(2 ln(2C/δ)/n) worse than the best model of the set
-    (``distance_to_best`` in provenance). It says nothing of a model fitted again on more rows.
+    (``distance_to_best`` in provenance). It says nothing about a model fitted again on more rows.
 
-    Of weighted rows, n is (Σw)²/Σw². Of several repeats, the losses of a row are averaged first, so that n stays
-    the number of rows. Symbols: δ = 1 - confidence level, ``C = |Θ|``, failed configurations included.
+    With weights, n is (Σw)²/Σw². With several repeats, the losses of a row are averaged first, so that n stays the
+    number of rows. Symbols: δ = 1 - confidence level, ``C = |Θ|``, failed configurations included.
 
     Examples
     --------

@@ -37,11 +37,11 @@ class LocallySimultaneous(RowBootstrap):
     2. q is the 1 - (α - ν) quantile of the greatest ``|D_c|/s_c`` over Γ, where s_c is the standard deviation of
        the noise D_c. The interval is M_w ∓ q s_w.
 
-    If one configuration is far better than the rest, Γ holds only it, and nothing but ν is paid. A single
-    configuration pays nothing: its interval is M_w ∓ the quantile of ``|D_w|``.
+    If one configuration is far better than the rest, it is alone in Γ, and only ν is lost. For a single
+    configuration nothing is lost: its interval is M_w ∓ the quantile of ``|D_w|``.
 
     ``value`` is the winner's own, uncorrected score (flagged), and the interval says how far from it the truth may
-    be. The selection rule must be "best". Rows count as independent (flag ``folds_dependent``).
+    be. The selection rule must be "best". Rows are treated as independent (flag ``folds_dependent``).
 
     The winner's s_w is its own, and too small where scores vary less the better they are, as accuracies do. So
     one-sided intervals are the two-sided one with one end open: with the quantile of noise in one direction, lower
@@ -59,7 +59,8 @@ class LocallySimultaneous(RowBootstrap):
         two of those left differs by at most d, in a share 1 - ν/2 of the bootstraps, and Γ = {c: M_c ≥ M_w - 2d}.
         Configurations are wrong about the same rows, so that their differences vary less than their scores.
     stratify : bool
-        Draw rows within classes; flagged, as it conditions on the share of each class.
+        Whether to draw rows within classes; flagged, because the interval then ignores the sampling of the class
+        shares.
 
     References
     ----------

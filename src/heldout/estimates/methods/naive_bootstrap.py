@@ -50,18 +50,19 @@ class Drawn:
 class NaiveBootstrap(RowBootstrap):
     """The percentile bootstrap (Efron 1979) of the winner's score, ignoring that it was selected.
 
-    The value is the winner's uncorrected score, and the interval lies between the percentiles of its B
-    bootstrapped scores. ``standard_error`` is their standard deviation. All three take the winner as named
-    beforehand, so they are flagged as uncorrected; the method is the baseline NB of Paraschakis et al. (2024).
+    The value is the winner's uncorrected score, and the interval lies between the percentiles of its B bootstrapped
+    scores. ``standard_error`` is their standard deviation. All three treat the winner as named beforehand, so they
+    are flagged as uncorrected; the method is the baseline NB of Paraschakis et al. (2024).
 
     Attributes
     ----------
     unit : "rows" or "folds"
-        Draw rows (whole groups where there are such, with the draws that bbc makes) and score the drawn ones; or
-        draw the winner's K fold scores and average them, as the article does with B = 500, in each repeat by
-        itself.
+        "rows": draw rows (whole groups, if there are any; the same draws as bbc) and score the drawn ones. "folds":
+        draw the winner's K fold scores and average them, in each repeat separately, as the article does with B =
+        500.
     stratify : bool
-        Draw rows within classes; flagged, as it conditions on the share of each class.
+        Whether to draw rows within classes; flagged, because the interval then ignores the sampling of the class
+        shares.
 
     Examples
     --------

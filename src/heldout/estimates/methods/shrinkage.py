@@ -45,34 +45,34 @@ def _flag_of_few(evidence: Candidates) -> dict[Flag, str]:
 
 @dataclass(frozen=True)
 class Shrinkage(RowBootstrap):
-    """The winner's score less the optimism of its selection, replayed around shrunken centres.
+    """The winner's score minus the optimism of its selection, which bootstraps replay; the default method.
 
     The best of noisy scores is too good because observed scores M_c are more spread out than true ones. Their noise
-    D_bc is known from bootstraps of the held-out rows. So the scores are pulled together until they are as spread
-    out as the true ones (``heldout.estimates.centres``), noise is added, and the rule that chose the winner selects
-    again: w_b. What it selects is better than its centre by z_b = D_b[w_b]/sd(D[w_b]) of its own standard
-    deviations (less the mean of that column's noise, where a best possible score cuts it off). The winner was as
-    lucky in its own, and
+    D_bc is estimated by bootstraps of the held-out rows. So the scores are shrunk towards each other until they are
+    as spread out as the true ones, their centres (``heldout.estimates.centres``); noise is added, and the rule that
+    chose the winner selects again: w_b. The selected score exceeds its centre by z_b = D_b[w_b]/sd(D[w_b]) of its
+    own standard deviations (minus the mean noise of that column, if a best possible score cuts it off). The winner
+    had the same luck, in its own standard deviations, and
 
         value = M_w - sd(D_w) · mean_b z_b.
 
     Symbols: ``distribution`` holds M_w - sd(D_w) z_b, ``selected`` is w; provenance's ``shrinkage_factor`` is κ.
 
     ``BBC`` selects on about .632 N distinct rows and scores on the others, so that it is pessimistic and its scores
-    are noisy. This method replays the selection on as many rows as were there. With κ = 1 it would be Harrell's
-    optimism, on the matrix.
+    are noisy. This method replays the selection on N rows. With κ = 1 it would be Harrell's optimism, computed from
+    the held-out predictions.
 
-    The interval is Student's, with the winner's own noise, at least that of bootstraps with four rows more, times
-    1.2 for rows that the models of several folds predicted, or folds that are not known (1.4 for two folds, 1 for a
-    hold-out), and .35 of the optimism as a standard error of its own. Towards worse truths it reaches farther, as
-    Wilson's does, because scores vary more there. It is widened where rows are all alike, or nearly (flags
-    ``no_spread``, ``little_spread``). What it covers is in papers/pages/intervals.md.
+    The interval is Student's. Its standard error combines the winner's own noise (at least that of bootstraps with
+    four more rows), times 1.2 for rows predicted by the models of several or unknown folds (1.4 for two folds, 1
+    for a hold-out), and .35 of the optimism. It reaches farther on the worse side, as Wilson's does, because scores
+    vary more there. It is widened if rows are all alike, or nearly (flags ``no_spread``, ``little_spread``).
+    papers/pages/intervals.md has its coverage.
 
     Attributes
     ----------
     stratify : bool
-        Draw within classes. It conditions on the share of each class, which an interval for accuracy and the like
-        must not: flagged.
+        Whether to draw rows within classes. The interval then ignores the sampling of the class shares, which is
+        wrong for accuracy and the like: flagged.
 
     Examples
     --------

@@ -24,8 +24,9 @@ class TT(Method):
     """Bias correction of Tibshirani and Tibshirani (2009; Tsamardinos et al. 2018, algorithm 4).
 
     bias = mean over folds of (best score in the fold - winner's score in the fold), and the estimate is the
-    winner's mean fold score less that bias (for a loss: plus it). It reads fold scores alone. With a 0-1 loss and
-    tiny folds it can reach twice the loss, above 1: it is flagged then and never clipped. It has no interval.
+    winner's mean fold score minus that bias (for a loss: plus it). It reads fold scores only. With a 0-1 loss and
+    tiny folds the estimate can reach twice the loss, above 1: it is flagged then and not clipped. It has no
+    interval.
 
     Examples
     --------

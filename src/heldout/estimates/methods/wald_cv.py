@@ -34,23 +34,25 @@ class WaldCV(Method):
 
         m ∓ z · √(mean((l_i - m)²) / N).
 
-    For models that one row hardly changes it covers, as N grows, the mean performance of the K models that
-    predicted the rows. Few rows, unstable models and the fold models' common rows make it too narrow for the
-    expectation over training sets (flag ``folds_dependent``).
+    If one row hardly changes a model, the interval covers, as N grows, the mean performance of the K models that
+    predicted the rows. With few rows, unstable models and common training rows of the fold models it is too narrow
+    for the expectation over training sets (flag ``folds_dependent``).
 
     A row that several repeats predict counts once, with the mean of its losses. A root of a mean loss (RMSE) has
     the standard error of the mean over twice the root (delta method). For an area under the ROC curve of two
     classes the loss of a row is its placement among the rows of the other class, as in DeLong's interval; over
     folds that is the interval of LeDell, Petersen and van der Laan (2015). Other metrics are refused.
 
-    The winner counts as named beforehand: for the best of several, value and interval are flagged as uncorrected.
+    It treats the winner as named beforehand: for the best of several, value and interval are flagged as
+    uncorrected.
 
     Attributes
     ----------
     variance : "all_rows" or "within_folds"
-        Around what losses are squared: the mean of all rows, with divisor N; or the mean of the fold, with divisor
-        n_k - 1 (the article's other estimate, for folds that differ in difficulty). Areas and roots are of single
-        folds, unless all rows are scored together, and then only the divisors differ.
+        The variance of the losses. "all_rows": around the mean of all rows, with divisor N. "within_folds": around
+        the mean of the fold, with divisor n_k - 1 (the article's other estimate, for folds that differ in
+        difficulty). Areas and roots are computed in each fold, unless all rows are scored together; then only the
+        divisors differ.
 
     References
     ----------

@@ -72,20 +72,20 @@ class OfSubsampling(Method):
 class WMC(OfSubsampling):
     """The weighted mean correction of Bernau, Augustin and Boulesteix (2013, section 3).
 
-    The errors of ``niter`` splits have means m_j, correlations r_jk and variances s2_j. With rho the share of rows
-    that a split tests, the means are taken to be normal with covariances sqrt(v_j v_k) r_jk, where
-    v_j = s2_j (1 / niter + rho / (1 - rho)) (Nadeau and Bengio 2003) as splits overlap. With w_j the probability
-    that j has the least of them, the value is the sum of w_j m_j.
+    The errors of configurations j on ``niter`` splits have means m_j, correlations r_jk and variances s2_j. With
+    rho the share of rows that a split tests, the means are assumed normal with covariances sqrt(v_j v_k) r_jk,
+    where v_j = s2_j (1 / niter + rho / (1 - rho)) (Nadeau and Bengio 2003), because splits overlap. With w_j the
+    probability that j has the least mean, the value is the sum of w_j m_j.
 
-    A column without variance gets 1e-7 and correlations of 0, two columns of correlation 1 get .9, and eigenvalues
-    of the matrix are lifted to a positive floor (Higham 1988), all as the authors' code has it. It assumes that the
-    winner is the least mean error. It has no interval, fluctuates, and may correct too much.
+    As in the authors' code, a column without variance gets 1e-7 and correlations of 0, two columns of correlation 1
+    get .9, and eigenvalues of the matrix are raised to a positive minimum (Higham 1988). The winner must have the
+    least mean error. It has no interval; its value is random and may correct too much.
 
     Attributes
     ----------
     n_draws : int
-        Even; half of them mirror the others. The Monte Carlo standard error of the value is in its provenance,
-        about .0045 of the spread of the m_j that may win with 50 000.
+        The number of normal draws, even: half of them mirror the others. The provenance has the Monte Carlo
+        standard error of the value; with 50 000 it is about .0045 of the spread of those m_j that may win.
 
     References
     ----------
@@ -124,19 +124,19 @@ class WMC(OfSubsampling):
 
 @dataclass(frozen=True)
 class WMCS(OfSubsampling):
-    """The same with means shrunken to their grand mean (Bernau, Augustin and Boulesteix 2013, section 3).
+    """``WMC`` with means shrunken to their grand mean (Bernau, Augustin and Boulesteix 2013, section 3).
 
-    Under the normal distribution of ``WMC`` the winner's mean is expected to lie below the truth by
-    bias = min_j m_j - E[winner's value | it is the least]. All means are drawn to their grand mean by the share
-    clip(bias / (grand mean - min_j m_j), 0, 1), which is 1 where all means are equal, and the weights are those of
-    the normal distribution around the shrunken means.
+    Under the normal distribution of ``WMC`` the winner's mean is expected to lie below the truth by bias = min_j
+    m_j - E[winner's value | it is the least]. All means are shrunk to their grand mean by the share clip(bias /
+    (grand mean - min_j m_j), 0, 1), which is 1 where all means are equal, and the weights are those of the normal
+    distribution around the shrunken means.
 
     Attributes
     ----------
     average : "shrunken" or "raw"
-        Which means are averaged: the authors' two codes differ.
+        Which means are averaged: the authors' two implementations differ.
     n_draws : int
-        See ``WMC``.
+        As in ``WMC``.
 
     References
     ----------

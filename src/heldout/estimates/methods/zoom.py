@@ -20,37 +20,37 @@ from heldout.estimates.types import Estimate
 class Zoom(RowBootstrap):
     """The zoom correction of the winner's own score (Zrnic and Fithian 2024).
 
-    Let θ_c be the expected scores, θ* the best of them, and Δ_c = θ* - θ_c. Noise D_c of less than Δ_c/2 does not
-    make candidate c the winner unless the best one has noise of Δ_c/2 too. So only greater noise counts. The radius
-    r(θ) is the 1 - α quantile of the greatest ``|D_c|`` with ``|D_c| > Δ_c/2``; the winner's score is within r(θ)
-    of its expectation with probability 1 - α. The interval holds every t for which, with θ_w = t and all other θ_c
-    as near to t as the observed scores M_c allow, θ_c = min((2 M_c + t)/3, t), the radius is at least
-    ``|M_w - t|``.
+    Let θ_c be the expected scores, θ* the best of them, and Δ_c = θ* - θ_c. Noise D_c below Δ_c/2 does not make
+    candidate c the winner unless the best one has noise of Δ_c/2 too. So only greater noise counts. The radius r(θ)
+    is the 1 - α quantile of the greatest ``|D_c|`` with ``|D_c| > Δ_c/2``; the winner's score is within r(θ) of its
+    expectation with probability 1 - α. The interval contains every t for which, with θ_w = t and all other θ_c as
+    near to t as the observed scores M_c allow, θ_c = min((2 M_c + t)/3, t), the radius is at least ``|M_w - t|``.
 
-    The noise is that of bootstraps, with whatever dependence there is between candidates. With g_c = M_w - M_c the
-    ends are, exactly and without a grid::
+    The noise is that of bootstraps, which keep the dependence between candidates. With g_c = M_w - M_c the ends
+    are, exactly and without a grid::
 
         M_w + the 1 - α quantile of max_c min(|D_c|, 3 |D_c| - g_c),
         M_w - ρ, with ρ the greatest number that is at most the 1 - α quantile of the greatest |D_c| with
               3 |D_c| + ρ ≥ g_c.
 
-    The interval is longer on the worse side, where runners-up count from farther away. Where one configuration is
-    far better than the rest, it is the interval of one configuration; where many are alike, the simultaneous one.
+    The interval is longer on the worse side, where more distant runners-up count. If one configuration is far
+    better than the rest, it is the interval of one configuration; if many are alike, the simultaneous one.
     One-sided intervals are the two-sided one with one end open, and conservative.
 
     Noise is not divided by standard deviations. Bad configurations often have losses that vary much, and so would
-    seem able to win from far away. Therefore only candidates are looked at that could have won by the first step of
-    ``LocallySimultaneous(plausible="scores")``, which takes ν of α; ``share=0`` is the published form.
+    seem able to win from far away. So only candidates count that could have won by the first step of
+    ``LocallySimultaneous(plausible="scores")``, which uses ν of α; ``share=0`` is the published form.
 
-    ``value`` is the winner's own, uncorrected score (flagged). The selection rule must be "best". Rows count as
-    independent (flag ``folds_dependent``).
+    ``value`` is the winner's own, uncorrected score (flagged). The selection rule must be "best". Rows are treated
+    as independent (flag ``folds_dependent``).
 
     Attributes
     ----------
     share : float
         ν/α, from 0 to 1.
     stratify : bool
-        Draw rows within classes; flagged, as it conditions on the share of each class.
+        Whether to draw rows within classes; flagged, because the interval then ignores the sampling of the class
+        shares.
 
     References
     ----------

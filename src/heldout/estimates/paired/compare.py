@@ -45,7 +45,7 @@ from heldout.selection.base import Best
 
 @dataclass(frozen=True, eq=False)
 class ConfidenceSet(Record):
-    """Configurations not distinguishable from the best at a level.
+    """The configurations that the rows cannot distinguish from the best.
 
     Attributes
     ----------
@@ -53,7 +53,8 @@ class ConfidenceSet(Record):
         Of the members, best score first.
     members : ndarray of bool, shape (C,)
     p_values : ndarray of shape (C,)
-        Of each configuration being among the best: below 1 - level it is left out. NaN for those that failed.
+        For each configuration, of being among the best: below 1 - ``confidence_level`` it is left out. NaN for
+        those that failed.
     confidence_level : float
     """
 
@@ -201,7 +202,7 @@ class ConfigurationComparison(Shown):
 
     @property
     def flags(self) -> Mapping[Flag, str]:
-        """What a reader must know of these rows and configurations, with its sentence."""
+        """What a reader must know about these rows and configurations: each flag with its sentence."""
         return self.evidence.flags
 
     @property
@@ -215,11 +216,10 @@ class ConfigurationComparison(Shown):
         Parameters
         ----------
         first, second : str or int
-            Names or indices of configurations; "winner" is the one that was chosen.
+            Names or indices of configurations; "winner" is the selected one.
         fixed : sequence of str or int
-            Those of the two that were named before their scores were seen, such as a baseline. Any other is
-            assumed to have been chosen by its rank, and this choice is replayed in every bootstrap: what is due to
-            luck is subtracted.
+            Those of the two that you named before seeing their scores, such as a baseline. Any other is assumed to
+            be chosen by its rank; every bootstrap replays this choice, and the part due to luck is subtracted.
 
         Returns
         -------
@@ -251,12 +251,13 @@ class ConfigurationComparison(Shown):
         )
 
     def confidence_set(self, confidence_level: float | None = None) -> ConfidenceSet:
-        """The configurations that these rows cannot tell from the best (Hansen, Lunde and Nason 2011).
+        """The configurations that these rows cannot distinguish from the best (Hansen, Lunde and Nason 2011).
 
         Parameters
         ----------
         confidence_level : float, optional
-            That of the comparison by default. With at least this probability the set holds all of the best.
+            By default that of the comparison. With at least this probability the set contains all of the best
+            configurations.
         """
         level = self.evidence.settings.confidence_level if confidence_level is None else confidence_level
         if not 0 < level < 1:
@@ -277,8 +278,8 @@ class ConfigurationComparison(Shown):
     def probability_best(self) -> Floats:
         """(C,): share of the bootstraps in which each configuration scores best on the drawn rows, ties shared.
 
-        The posterior probability of being the best under a flat prior, to first order, with the spread of K-fold
-        scores. Configurations that failed have 0.
+        To first order it is the posterior probability of being the best under a flat prior, with the spread of
+        K-fold scores. Failed configurations have 0.
         """
         spread = self.scores.spread
         known = np.where(np.isnan(spread), -np.inf, spread)
@@ -288,16 +289,17 @@ class ConfigurationComparison(Shown):
         return self.evidence.of_configurations(shares)
 
     def optimism_curve(self, sizes: Sequence[int] | None = None) -> OptimismCurve:
-        """What choosing the best of c configurations flatters, for c = 1 .. C.
+        """The optimism of choosing the best of c configurations, for c = 1 .. C.
 
         A point is the mean over *all* subsets of c of the configurations, computed from their ranks: no subset is
-        drawn. At c = C it is the estimate of bbc, but for the control: where few rows change a metric without any
-        choice, each configuration's own change is subtracted here, and a mean over those chosen by bbc.
+        drawn. At c = C the corrected score is the estimate of bbc, except for the control: if few rows change a
+        metric without any choice, each configuration's own change is subtracted here, and bbc subtracts the mean
+        over the chosen ones.
 
         Parameters
         ----------
         sizes : sequence of int, optional
-            The c of the points; all, thinned out where there are many, by default.
+            The values of c; by default all, or some of them if there are many.
         """
         rule = self.evidence.replay.rule
         if rule != Best():
@@ -340,7 +342,7 @@ class ConfigurationComparison(Shown):
         ]
 
     def to_frame(self) -> Any:
-        """A row a configuration, best first: score, probability of being best, p-value (pandas: extra ``app``)."""
+        """One row per configuration, best first: score, probability of being best, p-value (needs pandas)."""
         frame = frame_of(self._rows, "ConfigurationComparison.to_frame")
         return frame.rename(columns={"score": self.evidence.metric.name})
 
@@ -437,11 +439,11 @@ def compare_configurations(
 
     Parameters
     ----------
-    y_true : array-like of shape (N,), or Predictions
-        The true labels or values; what ``ho.read_predictions`` returns, or a fitted search of heldout, stands for
+        y_true : array-like of shape (N,), PredictionTable or fitted search
+        The true labels or values. The result of ``ho.read_predictions``, or a fitted search of heldout, replaces
         this and ``predictions``.
-    predictions : array-like of shape (N, C) or (N, C, n_classes), or mapping
-        Held-out predictions, a column or a name for each configuration.
+    predictions : array-like, table or HeldOutPredictions, optional
+        Held-out predictions of shape (N, C), (N, C, R) or (N, C, R, n_classes), as in ``ho.estimate``.
     metric, folds, groups, sample_weight, aggregate, selection, n_bootstraps, confidence_level, alternative, \
 classes, pos_label, response, threshold, adaptive, block_length, random_state, n_jobs
         As in ``ho.estimate``; ``selection`` must choose one configuration.

@@ -42,23 +42,23 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class DefaultComparison(Record):
-    """The winner beside the default configuration.
+    """The winner compared with the default configuration.
 
     Attributes
     ----------
-    name : str
-        Of the default configuration.
+        name : str
+        The default configuration.
     observed : float
         The score of the winner less that of the default on the rows of the search, which chose the winner; positive
         where the winner is better, also for a loss.
-    standard_error : float
-        Of that.
+        standard_error : float
+        The standard error of ``observed``.
     gain : float
         What tuning gained: the same difference on rows that took no part in choosing the winner.
     probability_worse : float
         A cautious estimate of the probability that the winner is truly worse, at most .5 where the observed
-        difference is positive; 0 where the winner is the default configuration, NaN where nothing tells them apart
-        or the scores of what competes differ no more than by chance.
+        difference is positive; 0 if the winner is the default configuration, NaN if the rows do not distinguish
+        them or the scores of the better half of the configurations differ no more than by chance.
     reason : str
         Why there is no comparison; empty if there is one.
     """
@@ -81,18 +81,18 @@ class DefaultComparison(Record):
 class Overtuning(Record):
     """What the search bought with each further configuration, in the metric's own direction and units.
 
-    The level of ``corrected`` is that of ``bbc``, not of the search's estimate: it is the change that counts.
+    The level of ``corrected`` is that of ``bbc``, not of the search's estimate: read its change.
 
     Attributes
     ----------
     metric : str
     n_configurations : ndarray of int, shape (P,)
-        How many had been tried at each point; the last is all candidates.
+        The number of configurations tried at each of P points; the last is all candidates.
     uncorrected : ndarray of shape (P,)
         The best score so far.
     corrected : ndarray of shape (P,)
-        The mean score of the best so far on rows that took no part in choosing it. Without the control of few rows
-        and with the rule "best" the last is the value of ``bbc`` from the same draws.
+        The mean score of the best so far on rows that took no part in choosing it. With the rule "best", the last
+        is the value of ``bbc`` with ``control=False`` from the same draws.
     overtuning : float
         How much better the corrected score was at its best than it is at the end; 0 or more, in either direction of
         the metric.

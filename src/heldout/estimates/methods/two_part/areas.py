@@ -56,11 +56,12 @@ def placements(scores: Floats, positive: NDArray[np.bool_]) -> Placements:
 
 @dataclass(frozen=True)
 class DeLong(TwoPart):
-    """A normal interval for the ROC AUC (DeLong, DeLong and Clarke-Pearson 1988; Sun & Xu 2014).
+    """DeLong's normal interval for the ROC AUC (DeLong, DeLong and Clarke-Pearson 1988; Sun & Xu 2014).
 
     SE² = var(V10)/n1 + var(V01)/n0 with the sample variances of the placements of the n1 positive and n0 negative
-    rows, and the interval is A ∓ z · SE within [0, 1]. Of several repeats, the placements of a row are averaged, so
-    that each row counts once. An area of 1 (or of a constant predictor) has placements without variance: NaN.
+    rows, and the interval is A ∓ z · SE within [0, 1]. With several repeats, the placements of a row are averaged,
+    so that each row counts once. If the area is 1 (or the predictor constant), placements have no variance and the
+    interval is NaN. ``evaluation_share=1.0`` bounds one configuration, named beforehand, on all rows.
 
     Examples
     --------
@@ -99,12 +100,13 @@ class DeLong(TwoPart):
 class HanleyMcNeil(TwoPart):
     """A normal interval for the ROC AUC from a formula of the area and the classes' sizes (Hanley & McNeil 1982).
 
-    n1 and n0 are the positive and negative rows of the second part. Of several repeats the mean area is taken,
-    whose error is at most that of one: somewhat conservative. An area of 0 or 1 has no variance: NaN.
+    n1 and n0 are the positive and negative rows of the second part. With several repeats it uses the mean area,
+    whose error is at most that of one: somewhat conservative. If the area is 0 or 1, it has no variance and the
+    interval is NaN. ``evaluation_share=1.0`` bounds one configuration, named beforehand, on all rows.
 
-    The R code published with Paraschakis et al. (2024) counts rows predicted right and wrong in the place of
-    positives and negatives, takes the whole N, has a wrong sign within the variance, and pays nothing for the best
-    of several finalists: its numbers (table 2 there: inclusion down to 0.06) are not those of this formula.
+    The R code published with Paraschakis et al. (2024) counts rows predicted right and wrong in place of positives
+    and negatives, uses all N rows, has a wrong sign in the variance, and does not correct for the choice among
+    finalists: its numbers (table 2 there: inclusion down to 0.06) are not those of this formula.
 
     Examples
     --------

@@ -90,8 +90,9 @@ def strict_bound(right: int, n: int, tail: float) -> float:
 class Wilson(TwoPart):
     """Wilson's score interval for accuracy (Wilson 1927), of one class or several.
 
-    For independent rows, those of a hold-out, it holds its level on average over accuracies, and also where all
-    rows are predicted right. Rows that the models of several folds predicted are not independent: flagged.
+    For independent rows, those of a hold-out, it holds its level on average over accuracies, and also if all rows
+    are predicted right. Rows predicted by the models of several folds are not independent: flagged.
+    ``evaluation_share=1.0`` bounds one configuration, named beforehand, on all rows.
 
     Examples
     --------
@@ -123,9 +124,9 @@ class Wilson(TwoPart):
 class ClopperPearson(TwoPart):
     """The exact interval for accuracy (Clopper & Pearson 1934): never below its level, and wider for it.
 
-    That holds for independent rows, those of a hold-out or test set. Rows that the models of several folds
-    predicted are not independent, as these models share training rows; it covers less than it says there, and is
-    flagged.
+    That holds for independent rows, those of a hold-out or test set. Rows predicted by the models of several folds
+    are not independent, as these models share training rows: the interval then covers less than its level, and is
+    flagged. ``evaluation_share=1.0`` bounds one configuration, named beforehand, on all rows.
 
     Examples
     --------

@@ -52,19 +52,20 @@ def highest_of_counts(second: SecondPart, shares: Floats) -> Floats:
 class MABT(Tilting):
     """Multiplicity-adjusted bootstrap tilting (Rink & Brannath 2022): a lower bound for the best of m finalists.
 
-    All finalists are scored on the same B bootstraps. Each column becomes ranks/(B + 1) (ties the greatest), and M
-    is the distribution of the row maxima: how high the highest of m correlated candidates ranks by chance. With
-    the final's rows tilted by τ, p(τ) = 1 - M(F(t₀)), where F(t₀) is the tilted share of its bootstraps up to
-    the observed t₀; the bound is the share under the τ with p(τ) = α. Finalists that agree cost little, where
-    Šidák's correction counts all as strangers.
+    All finalists are scored on the same B bootstraps. Each column becomes ranks/(B + 1) (ties get the greatest
+    rank), and M is the distribution of the row maxima: how high the highest of m correlated candidates ranks by
+    chance. The *final* is the best finalist on the second part. With its rows tilted by τ, p(τ) = 1 - M(F(t₀)),
+    where F(t₀) is the tilted share of its bootstraps up to the observed t₀; the bound is the share under the τ with
+    p(τ) = α. Finalists that agree cost little; Šidák's correction treats all as independent.
 
-    M is a step function, so that p(τ) may pass α in a step; the conservative side is taken, on which F(t₀)
-    reaches the (1 - α) quantile of the row maxima. Where more than α of the bootstraps tie for the highest rank, as
-    with near-perfect finalists whose bootstraps are often perfect, p(τ) steps over α to 0: the bound is more
-    conservative than its level there, and flagged. Where no τ will do (the final is perfect) there is no bound:
-    NaN. A single finalist needs no correction, and is tilted as by ``Tilting``.
+    M is a step function, so that p(τ) may jump over α; the bound is on the conservative side, where F(t₀) reaches
+    the (1 - α) quantile of the row maxima. If more than α of the bootstraps tie for the highest rank, as with
+    near-perfect finalists whose bootstraps are often perfect, p(τ) jumps over α to 0: the bound is then more
+    conservative than its level, and flagged. If no τ solves it (the final is perfect) there is no bound: NaN. A
+    single finalist needs no correction, and the bound is that of ``Tilting``.
 
-    Of an accuracy, F(t₀) and the ranks are those of binomials, and only how the finalists go together is drawn.
+    For an accuracy, F(t₀) and the ranks are those of binomials, and only the dependence between finalists is drawn.
+    By default the finalists are the best tenth of the candidates on the first part of the rows.
 
     Examples
     --------

@@ -72,22 +72,24 @@ class FirstPart(NamedTuple):
 
 @dataclass(frozen=True)
 class TwoPart(Method):
-    """The template of two-part methods (Paraschakis et al. 2024, sections 3 and 4).
+    """Choose on one part of the rows and bound on the other (Paraschakis et al. 2024, sections 3 and 4).
 
     Attributes
     ----------
     candidates : "best" or float
-        The finalists, which the second part scores: the configuration that the rule selects on the first part, or
-        the best share of all candidates there (at least one, and all that tie with the last). Of several, the best
-        on the second part is the final one, and the bound corrects for that selection.
+        The finalists, which the second part scores. "best": the configuration that the rule selects on the first
+        part. A number: this share of all candidates, the best on the first part (at least one, and all that tie
+        with the last). Of several finalists, the best on the second part is the final one, and the bound corrects
+        for that choice.
     evaluation_share : float
         The share of rows in the second part. 1.0 takes all rows to bound a configuration that was named beforehand.
     configuration : str or int, optional
         With ``evaluation_share=1.0``, the configuration that was named before its predictions were seen, by name or
         index. A single one need not be named.
     within_classes : bool
-        Draw the second part within each class, which keeps their shares. False draws it from all rows together, and
-        again until both parts hold every class and the first part holds, in each fold, every class of that fold.
+        Whether to draw the second part within each class, which keeps the class shares. False draws it from all
+        rows together, and again until both parts contain every class and the first part contains, in each fold,
+        every class of that fold.
     """
 
     candidates: Literal["best"] | float = "best"

@@ -171,13 +171,14 @@ def concluded(second: SecondPart, found: Tilted) -> Bound:
 class Tilting(TwoPart):
     """A lower bound by bootstrap tilting (Efron 1981, section 11; Rink & Brannath 2022), for AUC and accuracy.
 
-    The rows of the second part get probabilities p_i ∝ exp(τ U_i), τ < 0, with U_i their influence on the share;
-    p(τ) is the chance of a share above the observed one (ties half) under these probabilities, and the bound is the
-    share under the τ with p(τ) = α.
+    The *share* is the accuracy, or for the AUC the share of pairs ordered right. The rows of the second part get
+    probabilities p_i ∝ exp(τ U_i), τ < 0, with U_i their influence on the share; p(τ) is the probability of a share
+    above the observed one (ties count half), and the bound is the share under the τ with p(τ) = α.
 
-    Of an accuracy, a bootstrap of the tilted rows is a binomial, and the bound is the exact one of its mid-p value:
-    nothing is drawn. Otherwise p(τ) is read off B bootstraps of the untilted rows, by importance weights divided by
-    B. For an AUC rows are drawn, and probabilities normalised, within the classes.
+    For an accuracy, a bootstrap of the tilted rows is a binomial, and the bound is the exact one of its mid-p
+    value: nothing is drawn. Otherwise p(τ) is estimated from B bootstraps of the untilted rows, by importance
+    weights divided by B. For an AUC rows are drawn, and probabilities normalised, within the classes.
+    ``evaluation_share=1.0`` bounds one configuration, named beforehand, on all rows.
 
     Symbols: ``influence`` is U, ``tau`` τ, ``tail`` α (after Šidák, α').
 
