@@ -44,30 +44,31 @@ def pooled_performance(
     """Score the winner of a search, or of each outer fold, in each imputation; pool the scores by Rubin's rules.
 
     Imputation h is a whole analysis: training rows completed for the h-th time, the model fitted on them, and test
-    rows completed by the h-th imputer. Its cross-validated score is computed as that of the search (``aggregate``),
-    and its standard error by a bootstrap of its held-out predictions (of groups, where rows have them). Both are
-    carried to the scale of the metric (the logit of an AUC) and pooled: the variance is T = W + (1 + 1/H) V.
+    rows completed by the h-th imputer. Its cross-validated score is computed like that of the search
+    (``aggregate``), and its standard error by a bootstrap of its held-out predictions (of groups, if there are
+    any). Both are transformed to the scale of the metric (the logit of an AUC) and pooled; with the mean variance W
+    within imputations and the variance V between them, the variance is T = W + (1 + 1/H) V.
 
     Parameters
     ----------
     search : HeldOutSearchCV, HeldOutRandomizedSearchCV or NestedEstimate
         Fitted with ``imputation=``, ``keep_models="winner"`` (or "all") and ``keep_predictions=True``; or the
         result of ``ho.nested_cv(imputation=...)``, whose winners are then fitted once more in every outer fold.
-    X, y
-        The rows that it was fitted on.
+        X, y : array-like
+        The rows that the search was fitted on.
     metric : str, optional
-        The name of one of the search's scorers; by default the one that selected.
+        The name of one of the search's scorers; by default the one that selected the winner.
     n_bootstraps : int, default=1000
     confidence_level : float, default=0.95
-    random_state : int, RandomState, Generator or None
-        Of the bootstrap.
+    random_state : int, RandomState or Generator, optional
+        Seeds the bootstrap.
 
     Returns
     -------
     PooledScore
-        Of a search it is not corrected for the choice of the winner: with several configurations it is about as
-        optimistic as ``search.best_score_``; ``search.estimate_`` corrects that, and a nested estimate needs no
-        correction.
+        For a search it is not corrected for the choice of the winner: with several configurations it is about as
+        optimistic as ``search.best_score_``, which ``search.estimate_`` corrects. For a nested estimate no
+        correction is needed.
 
     Raises
     ------

@@ -28,7 +28,7 @@ ARTICLE, GIVEN = "article", "given"
 
 @dataclass(frozen=True)
 class AlgorithmDifference(Record):
-    """How much better the nested score of one algorithm is than that of another.
+    """How much better one algorithm is than another, by their nested scores.
 
     Attributes
     ----------
@@ -37,11 +37,11 @@ class AlgorithmDifference(Record):
         Positive where ``first`` is better, for scores and losses alike: the difference of the nested scores.
     interval : Interval
         By the corrected t of Nadeau and Bengio (2003), which widens the variance because outer folds share training
-        rows. Of this pair alone.
+        rows. For this pair alone.
     p_value : float
-        Two-sided, of the same t: that the two are equally good. Of this pair alone.
+        Two-sided, from the same t, for the hypothesis that the two are equally good. For this pair alone.
     adjusted_interval, adjusted_p_value : Interval, float
-        The same by Bonferroni for all pairs together.
+        The same for all pairs together, by Bonferroni.
     is_relevant : bool or None
         Whether the difference is greater than the threshold of relevance; None without a difference or threshold.
     """
@@ -82,7 +82,7 @@ class Relevance(Record):
     threshold : float
         Absolute differences above it are relevant.
     source : {"article", "given"}
-        The rule of Wainer and Cawley, or a number of the user's own.
+        The rule of Wainer and Cawley, or the user's own number.
     is_relevant : bool or None
         None without a gain or a threshold.
     """
@@ -185,14 +185,14 @@ def differences_of(
 
 @dataclass(frozen=True)
 class FitCosts(Record):
-    """What the scores of an algorithm cost.
+    """The fits and seconds that the scores of an algorithm took.
 
     Attributes
     ----------
     flat_fits : int
-        One a configuration and fold. The corrected score needs no others.
+        One per configuration and fold. The corrected score needs no others.
     flat_seconds : float
-        Of fitting and scoring, added up over all processes.
+        Time of fitting and scoring, summed over all processes.
     nested_fits : int
         The further fits of the nested score: those inside the outer folds. The winner of an outer fold is not
         fitted again: the flat score has its fit already, unless it was dropped there.
@@ -207,14 +207,14 @@ class FitCosts(Record):
 
 @dataclass(frozen=True, eq=False)
 class ComparedAlgorithm(Record):
-    """One algorithm: an estimator with its grid. Scores are in the metric's own direction.
+    """The scores of one algorithm, an estimator with its grid, in the metric's own direction.
 
     Attributes
     ----------
     name : str
     n_configurations : int
     flat : float
-        The best mean over the folds, as ``GridSearchCV`` has it: optimistic, because it is the best.
+        The best mean over the folds, as ``best_score_`` of ``GridSearchCV``: optimistic, because it is the best.
     flat_name : str
         The configuration that has it; empty if none has a score.
     flat_params : dict
@@ -224,9 +224,9 @@ class ComparedAlgorithm(Record):
     nested : float
         The mean of ``outer_scores``.
     nested_interval : Interval or None
-        Of Nadeau and Bengio; None without a nested score.
+        By Nadeau and Bengio's corrected t; None without a nested score.
     outer_scores : tuple of float
-        One an outer fold: of the configuration chosen without it.
+        One per outer fold, of the configuration chosen without it.
     outer_names : tuple of str
         The configurations chosen there; empty if none could be chosen.
     costs : FitCosts
@@ -308,18 +308,18 @@ class AlgorithmComparison(Record, WithMethodsText):
     ----------
     metric : str
     greater_is_better : bool
-    method : str
-        Of the corrected scores.
+        method : str
+        The method of the corrected scores.
     algorithms : tuple of ComparedAlgorithm
         In the order in which they were given.
     selections : AlgorithmSelections
     differences : tuple of AlgorithmDifference
-        One a pair of algorithms: of their nested scores, fold by fold.
+        One per pair of algorithms, from their nested scores, fold by fold.
     relevance : Relevance
         What the nested selection gains over the flat one, and whether that is relevant.
     overall : Estimate
         The score of the model to deploy, corrected for the choice among all configurations of all algorithms: the
-        number to report. With ``drop`` for the choice among those that are left.
+        number to report. With ``drop``, for the choice among the remaining ones.
     deployed : str
         The algorithm of ``model``.
     deployed_name : str
@@ -328,8 +328,8 @@ class AlgorithmComparison(Record, WithMethodsText):
         The model to deploy: that configuration fitted on all rows; None with ``refit=False``.
     evaluation : Evaluation
         The record of the search over all configurations on all rows.
-    n_folds : int
-        Of outer folds, over all repeats.
+        n_folds : int
+        The number of outer folds, over all repeats.
     n_fits_saved : int
         Fits that dropping saved.
     notes : tuple of str
@@ -412,7 +412,7 @@ class AlgorithmComparison(Record, WithMethodsText):
 
     @property
     def headline(self) -> str:
-        """The model to deploy and the one number of it."""
+        """The model to deploy and its estimate, in one sentence."""
         deploy = f"Deploy {self.deployed_name}{'' if self.model is not None else ' (not fitted)'}"
         if math.isnan(self.overall.value):
             return f"{deploy}."
@@ -431,7 +431,7 @@ class AlgorithmComparison(Record, WithMethodsText):
 
     @property
     def flattery(self) -> str:
-        """By how much the best nested score flatters; empty where that is not known, or nothing."""
+        """How optimistic the best nested score is, as a sentence; empty if that is not known, or it is not."""
         name = self.selections.nested
         if name is None or not self.is_corrected:
             return ""

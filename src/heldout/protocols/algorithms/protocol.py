@@ -107,7 +107,7 @@ def compare_algorithms(
     scoring : str, metric or callable, optional
         One scorer, as in ``HeldOutSearchCV``.
     pos_label : int, float, bool or str, optional
-        The positive one of two classes, as in ``HeldOutSearchCV``.
+        The positive class of a binary task, as in ``HeldOutSearchCV``.
     cv : int, "auto", plan, splitter or iterable, optional
         The folds of the flat scores, which are the outer folds of the nested ones; 5 by default. An integer keeps
         groups whole where there are groups.
@@ -118,13 +118,13 @@ def compare_algorithms(
     aggregate : {"auto", "folds", "pooled", "within"}, default="auto"
         How a score is computed, flat, corrected and nested, and inside the outer folds: as the mean over folds; on
         all held-out rows of a repeat together; or, for metrics made of pairs, from the pairs of rows of the same
-        fold. "auto" is that of ``ho.HeldOutSearchCV``: means over folds choose, and R2, F1 and the like are
+        fold. With "auto", as in ``ho.HeldOutSearchCV``, means over folds choose, and R2, F1 and the like are
         reported on all rows together.
     selection : str or selection rule, default="best"
         How the configuration of an algorithm is chosen. Among algorithms the best score is chosen.
     drop : str, rule of ``ho.dropping`` or None, optional
-        Drops configurations early, in the searches of each algorithm by themselves: on the folds, and inside each
-        outer fold. Every inner search then needs its own fits.
+        Drops configurations early, in each search of each algorithm separately: on the folds, and inside each outer
+        fold. Every inner search then needs its own fits.
     method : str or method, default="shrinkage"
         How flat scores are corrected.
     n_bootstraps : int, default=1000
@@ -132,12 +132,13 @@ def compare_algorithms(
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         Of the intervals of scores; intervals of differences are two-sided.
     relevant : float, optional
-        The difference above which one algorithm is relevantly better. By default the threshold of Wainer and
-        Cawley in the form of their appendix A: the absolute difference between nested and flat score, the smaller
-        one of the two algorithms that nested and flat scores select.
+        The difference above which one algorithm is relevantly better. By default the threshold of Wainer and Cawley
+        (appendix A): the absolute difference between nested and flat score, the smaller one of the two algorithms
+        that nested and flat scores select.
     deploy : {"nested", "corrected", "flat"}, default="nested"
         Which score selects the algorithm of the model to deploy.
     groups : array-like of shape (N,), optional
+        Kept whole by all folds of an integer ``cv``, and drawn whole by bootstraps.
     sample_weight : array-like of shape (N,), optional
         Passed to every ``fit`` and to the scorer.
     refit : bool, default=True
@@ -145,7 +146,7 @@ def compare_algorithms(
     n_jobs, verbose
         As in ``GridSearchCV``; a configuration that failed is never chosen.
     fit_timeout : float, optional
-        Seconds after which a fit is stopped, and has failed.
+        Seconds after which a fit is stopped and fails.
     share : {"exact", "tolerance"} or False, default="exact"
         What is fitted once for several configurations, of different algorithms too, as in ``HeldOutSearchCV``.
     store : str, path or Store, optional

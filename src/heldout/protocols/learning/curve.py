@@ -23,16 +23,16 @@ EXPONENTS = np.geomspace(1e-3, STEEPEST, 161)
 
 @dataclass(frozen=True)
 class PowerLaw:
-    """error(n) = a n^(-b) + c, with a, b, c >= 0 (Ding et al. 2014).
+    """A learning curve: error(n) = a n^(-b) + c, with a, b, c >= 0 (Ding et al. 2014).
 
     Attributes
     ----------
     a, b, c : float
-        ``c`` is the error with rows without end. A curve that does not fall has a = b = 0.
+        ``c`` is the error in the limit of many rows. A curve that does not fall has a = b = 0.
     residual : float
-        What it misses of the mean errors: the root of their weighted mean square, in units of error.
+        The distance of the mean errors from the curve: their weighted root mean square, in units of error.
     misfit : float
-        The same in units of their standard errors, without weights; NaN where none of these is known.
+        The same in units of their standard errors, without weights; NaN if no standard error is known.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class PowerLaw:
         return self.a == 0.0
 
     def at(self, n_rows: float | Floats) -> Floats:
-        """The error of models trained on so many rows."""
+        """The error of models trained on ``n_rows`` rows."""
         return np.asarray(self.a * np.asarray(n_rows, dtype=np.float64) ** -self.b + self.c)
 
 
@@ -150,20 +150,21 @@ def _least_squares(x: Floats, errors: Floats, weights: Floats) -> _Fit:
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """One configuration at one training size.
+    """The score of one configuration at one training size.
 
     Attributes
     ----------
     configuration : int
     name : str
     size : float
-        Training rows; their mean where groups make them differ.
+        Training rows; their mean if groups make them differ.
     mean : float
-        Over subsamples, in the metric's own direction and units; NaN where it failed.
+        The mean over subsamples, in the metric's own direction and units; NaN if the configuration failed.
     standard_error : float
-        Of that mean, over subsamples of these rows: it does not include how other rows would differ.
+        The standard error of ``mean`` over subsamples of these rows; it does not include how other rows would
+        differ.
     n : int
-        Subsamples with a score.
+        The number of subsamples with a score.
     """
 
     configuration: int
@@ -176,26 +177,27 @@ class CurvePoint:
 
 @dataclass(frozen=True, eq=False)
 class LearningCurve(Record):
-    """Every configuration at every training size.
+    """The score of every configuration at every training size, and the winner's curve at all rows.
 
     Attributes
     ----------
     metric : str
     greater_is_better : bool
     best_possible : float
-        Of the metric: errors are distances from it. Infinite if unknown; there are no curves then.
-    names : tuple of str
-        Of the C configurations.
+        The metric's best possible value; errors are distances from it. Infinite if unknown; there are no curves
+        then.
+        names : tuple of str
+        Names of the C configurations.
     sizes : ndarray of shape (S,)
         Training rows, ascending.
     n_rows : int
-        N, at which the estimate is.
+        N, the training rows that the estimate is for.
     scores : ndarray of shape (S, n_subsamples, C)
         In the metric's own direction and units; NaN where a fit failed or the metric is undefined.
     laws : tuple of PowerLaw or None
-        The curve of each configuration, in units of error; None where it failed, or too few sizes have a score.
+        The curve of each configuration, in units of error; None if it failed, or too few sizes have a score.
     winner : int
-        The best at the largest size, by the selection rule, like the winner of a search with such splits.
+        The best configuration at the largest size, by the selection rule.
     estimate : Estimate
         ``value`` is the winner's curve at N.
     model : estimator or None
@@ -227,12 +229,12 @@ class LearningCurve(Record):
 
     @cached_property
     def standard_error(self) -> Floats:
-        """(S, C): of these means, over subsamples."""
+        """(S, C): the standard error of ``mean``, over subsamples."""
         return summarised(self.scores)[1]
 
     @property
     def rows(self) -> tuple[CurvePoint, ...]:
-        """A point a configuration and size, configuration by configuration."""
+        """One point per configuration and size, configuration by configuration."""
         n = np.count_nonzero(~np.isnan(self.scores), axis=1)
         return tuple(
             CurvePoint(j, name, float(size), float(self.mean[s, j]), float(self.standard_error[s, j]), int(n[s, j]))
@@ -241,12 +243,12 @@ class LearningCurve(Record):
         )
 
     def at(self, n_rows: float) -> Floats:
-        """(C,): the score of every configuration trained on so many rows, by its curve; NaN where it has none."""
+        """(C,): the score of every configuration trained on ``n_rows`` rows, by its curve; NaN if it has none."""
         errors = np.array([np.nan if law is None else float(law.at(n_rows)) for law in self.laws])
         return self.best_possible - errors if self.greater_is_better else self.best_possible + errors
 
     def best_at(self, n_rows: float) -> int | None:
-        """The configuration whose curve is the best at so many rows, the first of equals; None without any curve.
+        """The configuration whose curve is best at ``n_rows`` rows, the first of equals; None without any curve.
 
         It need not be the winner: a configuration that learns slowly may overtake beyond the largest size.
         """
@@ -265,7 +267,7 @@ class LearningCurve(Record):
 
     @property
     def best_at_n_rows(self) -> int | None:
-        """The configuration whose curve is the best at N."""
+        """The configuration whose curve is best at N rows."""
         return self.best_at(self.n_rows)
 
     @property

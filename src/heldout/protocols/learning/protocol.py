@@ -283,16 +283,16 @@ def learning_curve(
     """Score every configuration at several training sizes, and extend the winner's curve to all rows.
 
     In each of ``n_subsamples`` repetitions the rows are put into a random order that keeps classes in proportion.
-    The first n of them train every configuration, for each training size n, and the others test it: S times
-    ``n_subsamples`` times C fits, and one for ``model``. The training sets of a repetition lie within each other,
-    so that sizes are compared on the same rows.
+    For each training size n, the first n rows train every configuration and the others test it. With S sizes and C
+    configurations that takes S · ``n_subsamples`` · C fits, and one for ``model``. Within a repetition each
+    training set contains the smaller ones.
 
-    ``estimate`` (method "ipl", Ding et al. 2014): with scores as distances from the best possible value, the mean
+    ``estimate`` (method "ipl", Ding et al. 2014): errors are distances from the best possible value; the mean
     errors of a configuration are fitted by a n^(-b) + c, where a, b and c are at least 0, by least squares with
-    weights of one over the variance of each mean. The winner is chosen by its scores at the largest size, as a
-    search with these splits would choose it; that score is ``uncorrected``, and ``value`` is the winner's curve at
-    all N rows. It is for models trained on all rows, while other methods are for smaller training parts. So
-    ``optimism`` also contains the gain from more rows, and is often negative.
+    weights of one over the variance of each mean. The winner is the best configuration at the largest size; its
+    score there is ``uncorrected``, and ``value`` is its curve at all N rows. The value is for models trained on all
+    rows, that of other methods for smaller training parts. So ``optimism`` also contains the gain from more rows,
+    and is often negative.
 
     It needs a metric whose best possible value is known, and at least three training sizes. It has no interval:
     subsamples of the same rows show how subsamples differ, not how other rows would. And it corrects little of the
@@ -304,25 +304,25 @@ def learning_curve(
     ----------
     estimator : estimator, list of (name, estimator, grid), or search
         As ``ho.HeldOutSearchCV`` takes them, or a search (of ``ho``, ``GridSearchCV`` or ``RandomizedSearchCV``),
-        fitted or not. Its settings hold for every argument that is at its default here, except its ``cv``
-        and ``repeats``; a search with ``drop`` is refused, and so is an argument that differs from
-        that of the search. A random search draws once. Any other estimator that selects (by Optuna, halving) is one
-        configuration, and every fit repeats its selection.
+        fitted or not. The settings of a search apply to every argument left at its default here, except ``cv`` and
+        ``repeats``; a search with ``drop`` is refused, and so is an argument that differs from that of the search.
+        A random search draws once. Any other estimator that selects (by Optuna, halving) is one configuration, and
+        every fit repeats its selection.
     X : array-like of shape (N, n_features)
     y : array-like of shape (N,)
     param_grid : dict or list of dict, optional
     training_sizes : sequence of float or int, default=(.2, .3, .4, .5, .6, .7, .8)
         Shares of the rows, or numbers of rows; ascending.
-    n_subsamples : int, default=50
-        Of each size.
+        n_subsamples : int, default=50
+        The number of subsamples of each size.
     scoring, pos_label, selection, refit, n_jobs, share, store
         As in ``ho.HeldOutSearchCV``. Of several scorers, the one that ``refit`` names.
     groups : array-like of shape (N,), optional
-        Kept whole; sizes are then as close as groups allow.
+        Kept whole; sizes are then as close to the requested ones as groups allow.
     sample_weight : array-like of shape (N,), optional
         Importance weights, for fits and scores.
     random_state : int, RandomState or Generator, optional
-        Repetition r does not depend on their number.
+        Seeds the subsamples; repetition r is the same for any ``n_subsamples``.
 
     Returns
     -------

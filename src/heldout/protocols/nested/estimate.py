@@ -22,7 +22,7 @@ MOST_SHOWN = 20
 
 @dataclass(frozen=True, eq=False)
 class OuterFold(Record):
-    """One outer fold: the search on the other rows, and the score of its winner on the rows of the fold.
+    """The result of one outer fold: the search on the other rows, and its winner's score on the rows of the fold.
 
     Attributes
     ----------
@@ -31,20 +31,21 @@ class OuterFold(Record):
         The winner of the search without this fold; None if none could be chosen.
     selected_name : str
     inner_scores : ndarray of shape (C,)
-        Of every configuration in that search, in the metric's own direction; NaN for those that failed or were
-        dropped.
+        The score of every configuration in that search, in the metric's own direction; NaN for those that failed or
+        were dropped.
     tested : int or None
         The configuration that was fitted on all of ``training_rows``: the fold's own winner, or with
         ``across="all"`` the one configuration for all; None if there is none.
     tested_name : str
-    inner_score : float
-        Of ``tested`` in that search, by which it was chosen.
+        inner_score : float
+        The score of ``tested`` in that search, by which it was chosen.
     score : float
-        Of ``tested`` on ``test_rows``; the estimate is the mean of these scores.
+        The score of ``tested`` on ``test_rows``. The estimate is the mean of these, unless all rows are scored
+        together.
     scores : mapping of str to float
-        By scorer, as the scorers return them (greater = better).
+        The same by every scorer, as the scorers return them (greater is better).
     training_rows, test_rows : ndarray of int
-        A row that trains several times occurs as often.
+        Row numbers; a row that trains several times is repeated.
     failures : mapping of int to str
         Configurations that failed in that search, and why.
     barriers : tuple of Barrier
@@ -77,7 +78,7 @@ class OuterFold(Record):
 
     @property
     def n_training_rows(self) -> int:
-        """Distinct ones."""
+        """The number of distinct training rows."""
         return len(np.unique(self.training_rows))
 
     @property
@@ -97,11 +98,11 @@ class Agreement(Record):
     Attributes
     ----------
     wins : mapping of int to int
-        How often each configuration was chosen; the commonest first.
-    names : mapping of int to str
-        Of these.
+        How often each configuration was chosen, the most frequent first.
+        names : mapping of int to str
+        The names of these configurations.
     share : float
-        Of the commonest; NaN if none was chosen.
+        The share of outer folds that chose the most frequent one; NaN if none was chosen.
 
     Examples
     --------
@@ -146,12 +147,12 @@ class NestedEstimate(Estimate):
     Attributes
     ----------
     outer_folds : tuple of OuterFold
-    names : tuple of str
-        Of every configuration.
+        names : tuple of str
+        The names of all configurations.
     greater_is_better : bool
-        Of the metric.
+        Whether the metric is a score (True) or a loss (False).
     agreement : Agreement
-        How often their searches chose the same. ``selection_frequency`` holds the same as shares (C,).
+        How often the outer folds chose the same configuration; ``selection_frequency`` has the shares (C,).
     model : estimator or None
         The model to deploy: the winner of the search on all rows, fitted on all rows (with ``across="all"`` the
         configuration that was chosen across all inner folds).
@@ -175,8 +176,8 @@ class NestedEstimate(Estimate):
         """(C,): the mean of the inner scores of each configuration over all outer folds and repeats.
 
         In the metric's own direction; NaN for a configuration without a score in some search. With ``across="all"``
-        the best of them is fitted in every outer fold. It is Klamer's mean over the inner loop, if every search has
-        as many inner folds.
+        the best of them is fitted in every outer fold. If every search has the same number of inner folds, it is
+        Klamer's mean over the inner loop.
         """
         return np.stack([fold.inner_scores for fold in self.outer_folds]).mean(axis=0)
 
@@ -208,7 +209,7 @@ class NestedEstimate(Estimate):
         return {**super().to_dict(), "mean_inner_scores": scores}
 
     def configurations_frame(self) -> Any:
-        """A row a configuration, as a pandas DataFrame, the best mean inner score first.
+        """A pandas DataFrame with one row per configuration, the best mean inner score first.
 
         ``mean_inner_score`` is over all outer folds, ``n_selected`` counts the searches of outer folds that it won,
         ``n_tested`` the outer folds in which it was fitted, and ``is_deployed`` is True for that of ``model``.

@@ -29,18 +29,18 @@ USUAL_REPEATS = 50
 
 @dataclass(frozen=True)
 class BatesHastieTibshirani:
-    """The interval of Bates, Hastie and Tibshirani (2024), with a choice of what its bias term compares.
+    """The nested cross-validation interval of Bates, Hastie and Tibshirani (2024), with a choice of bias term.
 
-    The bias is (1 + ((K-2)/K)^1.5)(inner - plain): ``inner`` leaves two folds out, ``plain`` is a cross-validation
-    that leaves out one. By default that is the outer score of the same draws of the folds, which compares like with
-    like. The authors' package takes plain cross-validations on further draws.
+    The bias is (1 + ((K-2)/K)^1.5)(inner - plain): ``inner`` is the score of models that leave out two folds,
+    ``plain`` that of a cross-validation that leaves out one. By default ``plain`` is the outer score on the same
+    draws of the folds. The authors' package uses plain cross-validations on further draws.
 
     Attributes
     ----------
     further_draws : int
-        How many further draws of the folds ``plain`` is the mean of; 0 for the outer folds themselves. The package
-        takes a fifth as many as there are repeats. Each takes another K searches and refits: K((K-1)C + 1) fits
-        with ``inner="remaining"``, K of a single configuration.
+        The number of further draws of the folds over which ``plain`` is averaged; 0 uses the outer folds. The
+        authors' package uses a fifth of the number of repeats. Each draw takes K more searches and refits: K((K-1)C
+        + 1) fits with ``inner="remaining"``, K for a single configuration.
 
     Examples
     --------

@@ -65,7 +65,7 @@ def nested_cv(
     """Estimate a whole search by nested cross-validation, and run it on all rows too.
 
     With K folds, R repeats and C configurations, and ``inner="remaining"``, it takes exactly R(K²C + K) + 1 fits
-    (Tsamardinos, Greasidou & Borboudakis 2018, algorithm 3; the count of section 2.2 is that of R = 1). A single
+    (Tsamardinos, Greasidou & Borboudakis 2018, algorithm 3; section 2.2 counts them for R = 1). A single
     configuration, such as a halving search, needs no inner folds: RK + 1 fits.
 
     Parameters
@@ -87,40 +87,41 @@ def nested_cv(
     scoring : str, metric, callable, list or dict, optional
         As in ``HeldOutSearchCV``. With several scorers, the one that ``refit`` names selects, by default the first.
     pos_label : int, float, bool or str, optional
-        The positive one of two classes, as in ``HeldOutSearchCV``.
+        The positive class of a binary task, as in ``HeldOutSearchCV``.
     cv : int, "auto", plan, splitter or iterable, optional
         The outer folds, 5 by default. An integer keeps groups whole where there are groups.
     inner : "remaining", "holdout", int or splitter, default="remaining"
-        The splits of the inner searches: the other outer folds, each in turn; the next outer fold alone, as a
-        development set of N/K rows; or new folds, shuffled by the seed of the run, with groups kept whole. With new
-        folds the search on all rows has new folds too; otherwise it has the outer folds. A single outer split
-        (``cv=ho.protocols.hold_out(0.25)``) and "holdout" divide the rows into training, tuning and estimation
-        rows, of which the last two are equally many (C + 2 fits). Of a single outer split there is no other search:
-        the deployed model is the tested configuration, fitted on all rows.
+        The splits of the inner searches. "remaining": the other outer folds, each in turn. "holdout": the next
+        outer fold alone, as a development set of N/K rows. An integer or splitter: new folds, shuffled by the seed
+        of the run, with groups kept whole. With new folds the search on all rows has new folds too; otherwise it
+        has the outer folds. With a single outer split (``cv=ho.protocols.hold_out(0.25)``), "holdout" divides the
+        rows into training, tuning and estimation rows, the last two of equal size (C + 2 fits). There is then no
+        search on all rows: the deployed model is the tested configuration, fitted on all rows.
     repeats : int, default=1
         How often the outer folds are drawn.
     across : {"folds", "all"}, default="folds"
-        Every outer fold fits its own winner; or all fit the one configuration with the best mean over all inner
-        folds (repeated grid-search nested cross-validation), which is about as optimistic as an uncorrected score,
-        and flagged; without ``drop``.
+        "folds": every outer fold fits its own winner. "all": all fit the one configuration with the best mean over
+        all inner folds (repeated grid-search nested cross-validation), which is about as optimistic as an
+        uncorrected score, and flagged; not with ``drop``.
     interval : {"auto", "nadeau_bengio", "bates_hastie_tibshirani", "test_part", "bootstrap", None}, default="auto"
-        "nadeau_bengio" is of the scores of the outer folds and costs nothing. "bates_hastie_tibshirani", for means
-        of one loss per row, searches again without every two folds of a repeat: R·K(K-1)/2·((K-2)C + 1) more fits
-        with ``inner="remaining"``, and it needs many repeats. ``ho.protocols.BatesHastieTibshirani(
-        further_draws=10)`` is the same with its authors' bias term, from ten further draws of the folds.
-        "test_part" is for a single outer split: an interval of its test rows (exact binomial for accuracy, DeLong's
-        for an area under the ROC curve, a bootstrap of the rows otherwise). "bootstrap" resamples the rows that the
-        outer folds predicted, and widens the spread because their models share training rows. "auto" is "test_part"
-        for a single outer split; for several it is "bootstrap" where the score is of all outer rows together
-        ("auto" of ``aggregate``), else "nadeau_bengio".
+        "nadeau_bengio" uses the scores of the outer folds, without further fits. "bates_hastie_tibshirani", for
+        means of one loss per row, searches again without each pair of folds of a repeat: R·K(K-1)/2·((K-2)C + 1)
+        more fits with ``inner="remaining"``, and it needs many repeats.
+        ``ho.protocols.BatesHastieTibshirani(further_draws=10)`` has its authors' bias term, from ten further draws
+        of the folds. "test_part", for a single outer split, uses its test rows (exact binomial for accuracy,
+        DeLong's for an area under the ROC curve, otherwise a bootstrap of the rows). "bootstrap" resamples the rows
+        that the outer folds predicted, and widens the spread because their models share training rows. "auto" is
+        "test_part" for a single outer split; for several it is "bootstrap" if the score is computed on all outer
+        rows together (see ``aggregate``), else "nadeau_bengio".
     aggregate : {"auto", "folds", "pooled", "within"}, default="auto"
         How a score is computed, in inner and outer folds: as the mean over folds; on all held-out rows of a repeat
         together; or, for metrics made of pairs, from the pairs of rows of the same fold. With "auto" means over
-        folds choose, and the estimate of a metric that is no mean over rows and not made of pairs (R2, RMSE, F1)
-        is of all outer rows of a repeat together, unless the interval is one of fold scores.
+        folds choose, and the estimate of a metric that is neither a mean over rows nor made of pairs (R2, RMSE, F1)
+        is computed on all outer rows of a repeat together, unless the interval is one of fold scores.
     selection : str or selection rule, default="best"
+        How each search chooses its winner.
     drop : str, rule of ``ho.dropping`` or None, optional
-        Drops configurations early, in each search by itself.
+        Drops configurations early, in each search separately.
     confidence_level : float, default=0.95
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
     groups : array-like of shape (N,), optional
@@ -128,11 +129,11 @@ def nested_cv(
     sample_weight : array-like of shape (N,), optional
         Passed to every ``fit`` and to the scorers.
     refit : bool, str or callable, default=True
-        Whether to fit the model that is deployed; a name decides which scorer chooses, a callable chooses itself.
+        Whether to fit the model to deploy. A name says which scorer chooses; a callable chooses itself.
     n_jobs, verbose
         As in ``GridSearchCV``; a configuration that failed is never chosen.
     fit_timeout : float, optional
-        Seconds after which a fit is stopped, and has failed.
+        Seconds after which a fit is stopped and fails.
     share : {"exact", "tolerance"} or False, default="exact"
         What is fitted once for several configurations, as in ``HeldOutSearchCV``.
     imputation : int or Imputation, optional
@@ -163,7 +164,7 @@ def nested_cv(
     >>> [fold.selected_name for fold in found.outer_folds][0], found.agreement.share
     ('KNeighborsClassifier (n_neighbors=9)', 1.0)
 
-    The same of a search object:
+    The same with a search object:
 
     >>> from heldout import HeldOutSearchCV
     >>> search = HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}, random_state=0)

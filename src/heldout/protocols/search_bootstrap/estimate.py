@@ -25,19 +25,19 @@ class Bootstrap(Record):
 
     Attributes
     ----------
-    number : int
+        number : int
         b, from 0.
     selected : int or None
-        None if none could be chosen.
+        The chosen configuration; None if none could be chosen.
     selected_name : str
-        Empty without one.
+        Its name; empty without one.
     in_bag_score : float
         The score by which it was chosen: cross-validated on the sample; with ``scheme="models"`` the score on the
         drawn rows by the models of other samples.
     out_of_bag_score : float
-        Of the model fitted on ``drawn``, on ``left_out``; the estimate is the mean of these scores.
+        The score of the model fitted on ``drawn``, on ``left_out``; the estimate is the mean of these scores.
     scores : mapping of str to float
-        The same by every scorer, as the scorers return them (greater = better).
+        The same by every scorer, as the scorers return them (greater is better).
     drawn : ndarray of int
         The rows of the sample, in order, each as often as it was drawn.
     left_out : ndarray of int
@@ -80,7 +80,7 @@ class SearchBootstrapEstimate(Estimate):
     evaluation : Evaluation or None
         The record of the search on all rows; with ``scheme="models"`` its splits are the bootstraps.
     n_fits, n_fits_saved : int
-        Fits of everything, refits included, and fits that dropping saved.
+        All fits, refits included, and fits that dropping saved.
     """
 
     scheme: str = _defaults.SCHEME

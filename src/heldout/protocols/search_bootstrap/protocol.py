@@ -80,15 +80,17 @@ def bootstrap_search(
     X : array-like of shape (N, n_features)
     y : array-like of shape (N,)
     param_grid : dict or list of dict, optional
-    scheme : {"cvt", "models"}, default="cvt"
+        scheme : {"cvt", "models"}, default="cvt"
+        What is repeated on each sample: the whole search, or one fit per configuration.
     scoring, pos_label, cv, aggregate, selection, drop, refit, n_jobs, fit_timeout, \
 share, verbose
-        As in ``ho.HeldOutSearchCV``. ``cv`` makes the folds of the searches inside: a splitter or an integer
-        divides the distinct rows of each sample, a list of splits is reduced to them. ``scheme="models"`` has no
-        folds, and accepts neither ``cv`` nor ``drop``.
-    store : as in ``ho.HeldOutSearchCV``
+        As in ``ho.HeldOutSearchCV``. ``cv`` makes the folds inside each sample: a splitter or an integer divides
+        its distinct rows, and a list of splits is reduced to them. ``scheme="models"`` has no folds, and accepts
+        neither ``cv`` nor ``drop``.
+        store : str, path or Store, optional
+        A file that keeps every finished fit; the same call continues where it stopped.
     n_bootstraps : int, default=100
-        B.
+        B, the number of samples.
     confidence_level : float, default=0.95
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
     groups : array-like of shape (N,), optional
@@ -96,7 +98,7 @@ share, verbose
     sample_weight : array-like of shape (N,), optional
         Importance weights, for fits and scores.
     random_state : int, RandomState or Generator, optional
-        Bootstrap b does not depend on B.
+        Seeds the samples; bootstrap b is the same for any B.
 
     Returns
     -------

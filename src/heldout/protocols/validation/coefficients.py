@@ -46,31 +46,33 @@ class LikelihoodTest(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FittedCoefficients(LinearCoefficients):
-    """The p coefficients of a linear model.
+    """The p coefficients of a fitted linear model, with covariance and tests.
 
     Attributes
     ----------
     names : tuple of str
-        Columns as the model receives them, a level of text as ``column_level``; ``intercept`` first.
+        The columns that the model receives, ``intercept`` first; a level of a text column is ``column_level``.
     values : ndarray of shape (p,)
     covariance : ndarray of shape (p, p) or None
-        The inverse of the information, with importance weights the robust one (a sandwich); None with a ``reason``.
+        The inverse of the information; with importance weights the robust (sandwich) estimate; None with a
+        ``reason``.
     df : float
-        Degrees of freedom of Student's t: n - p of least squares, else infinite (the normal distribution).
+        Degrees of freedom of Student's t: n - p for least squares, otherwise infinite (the normal distribution).
     ratio : str
         What exp(value) is: ``odds ratio``, ``hazard ratio``, or empty.
     of : str
-        The class that the odds are of; empty for other models.
+        The class whose odds they are; empty for other models.
     reason : str
         Why there are no intervals; empty where there are some.
     references : mapping of str to str
-        By column of text the level that the others are compared with.
+        For each text column, the level with which the others are compared.
     rescaled_by : tuple of str
         Steps that change the units of the columns.
     caveats : tuple of str
-        Sentences on what the intervals take for granted.
+        Sentences on what the intervals assume.
     likelihood_ratio : LikelihoodTest or None
-        As R's ``lrm``, ``ols`` and ``cph`` print; None where there are no intervals, and with importance weights.
+        The test that R's ``lrm``, ``ols`` and ``cph`` print; None if there are no intervals, and with importance
+        weights.
     """
 
     names: tuple[str, ...]

@@ -38,41 +38,43 @@ from heldout.spaces.regressions import MODELS
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Validation(Record, WithMethodsText):
-    """A validated model.
+    """The result of ``ho.bootstrap_validate``: corrected scores, curves, coefficients and the fitted model.
 
     Attributes
     ----------
     estimates : mapping of str to Estimate
-        By metric, in the given order; the first one chooses among several models.
+        One per metric, in the given order; the first chooses among several models.
     rows : mapping of str to ValidationRow
-        The table: apparent, in bootstrap, on original, out of bag, optimism, corrected, successful replicates.
+        One per metric: apparent, in bootstrap, on original, out of bag, optimism, corrected, successful replicates.
     method : str
-        That of all rows, or ``auto`` where they have several.
+        The method of all ``rows``; "auto" if their methods differ.
     n_bootstraps : int
-        B; of ``two_stage`` those of the first stage.
+        B, the bootstraps; with "two_stage" those of the first stage.
     selected : int
+        Index of the selected model in ``candidates``.
     selected_name : str
+        Its name.
     candidates : tuple of Candidate
-        All models as the first stage has them.
+        All models, validated in the first stage.
     model : estimator
-        The model to deploy: the selected one, fitted on all rows. Where rows were imputed, the pooled one.
+        The model to deploy: the selected one, fitted on all rows; with imputation the pooled one.
     coefficients : FittedCoefficients, PooledCoefficients or None
-        Of a linear model of all rows, with Wald intervals unless it is penalised; on imputed rows by Rubin's rules.
+        Those of a linear ``model``, with Wald intervals unless it is penalised; with imputation by Rubin's rules.
     replicates : Replicates
         The predictions of every replicate, from which estimates and curves are computed.
     failures : mapping of int to str
         Replicates without a model, and why.
     n_fits : int
-        All fits, the last one of the selected model on all rows included; where rows were imputed, a fit includes
-        one for every completion.
+        All fits, including that of the selected model on all rows; with imputation, all completions of a fit count
+        as one.
     metrics : mapping of str to Metric
-        By name, as they are on this target.
+        The metrics by name, with the range and positive class of this target.
     flags : mapping of Flag to str
         The flags of all metrics.
     settings : mapping
         The arguments of the call.
     n_second_bootstraps : int
-        Of ``two_stage`` the samples of the second stage; 0 by other methods.
+        With "two_stage" the samples of the second stage; 0 with other methods.
     """
 
     estimates: Mapping[str, Estimate]
@@ -105,12 +107,12 @@ class Validation(Record, WithMethodsText):
 
     @property
     def interval(self) -> Interval | None:
-        """Its interval, if there is one metric."""
+        """The interval of the corrected score, if there is one metric."""
         return self._only.interval
 
     @property
     def selection(self) -> Selection | None:
-        """What backward selection on pooled p-values kept of the model of all rows; None without one."""
+        """The terms that backward selection kept in the model of all rows; None without backward selection."""
         return self.model.selection_ if isinstance(self.model, PooledModel) else None
 
     @property
@@ -140,7 +142,7 @@ class Validation(Record, WithMethodsText):
         Parameters
         ----------
         at : array-like of shape (m,), optional
-            Predictions at which to evaluate the curve, increasing; 50 within their range by default.
+            Predictions at which to evaluate the curve, ascending; by default 50 within their range.
         time : float, optional
             For a survival task: one of the times of the predictions, if there are several.
         of_class : label, optional
@@ -169,7 +171,7 @@ class Validation(Record, WithMethodsText):
         Parameters
         ----------
         thresholds : array-like of shape (m,), optional
-            Probabilities from which one acts, increasing; .01, .02 .. .99 by default.
+            Probabilities from which one acts, ascending; .01, .02 .. .99 by default.
         time, of_class
             As in ``calibration_curve``.
 
@@ -181,14 +183,14 @@ class Validation(Record, WithMethodsText):
         return decision_curve(self.replicates, thresholds=thresholds, time=time, of_class=of_class)
 
     def to_frame(self, *, candidates: bool = False, names: Literal["heldout", "rms"] = "heldout") -> Any:
-        """A row a metric, as a pandas DataFrame (pandas comes with the extra ``app``).
+        """A pandas DataFrame with one row per metric (pandas comes with the extra ``app``).
 
         Parameters
         ----------
-        candidates : bool
-            The rows of every model in the first stage, with the model's name, in place of the selected one's.
-        names : "heldout" or "rms"
-            ``rms``: the table of R's ``rms::validate``, with its names of rows and columns; its optimism is
+        candidates : bool, default=False
+            The rows of every model in the first stage, with the model's name, instead of the selected model's.
+        names : {"heldout", "rms"}, default="heldout"
+            "rms": the table of R's ``rms::validate``, with its names of rows and columns; its optimism is
             apparent minus corrected, for losses too. Metrics that it does not have are left out.
         """
         check_among("names", names, ("heldout", "rms"))
@@ -224,7 +226,7 @@ class Validation(Record, WithMethodsText):
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """Of the rows, each once."""
+        """The methods of the rows, each once."""
         return tuple(dict.fromkeys(row.method for row in self.rows.values()))
 
     @property

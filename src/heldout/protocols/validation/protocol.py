@@ -57,50 +57,49 @@ def bootstrap_validate(
         Any estimator of scikit-learn, or a whole search, which every bootstrap then repeats (with the copies of a
         row in one inner fold); for survival any estimator with scikit-survival's methods, or
         ``ho.spaces.CoxRegression``. Of several models, the best by the corrected first metric is reported.
-    X : array-like of shape (N, n_columns)
+    X : array-like of shape (N, n_features)
     y : array-like of shape (N,)
         Labels, numbers, or scikit-survival's structured array of events and times.
     metric : str, metric, or list of these, optional
-        What is reported; the first chooses among models. By default the usual ones of the task. ``"rms"`` stands
-        for the metrics of R's ``rms::validate``: Dxy, R2, intercept, slope, Emax, D, U, Q, B, g and gp.
+        The metrics to report; the first chooses among models. By default the usual ones of the task. ``"rms"``
+        stands for the metrics of R's ``rms::validate``: Dxy, R2, intercept, slope, Emax, D, U, Q, B, g and gp.
     method : {"auto", "optimism", "632", "632+", "oob", "two_stage"} or correction, default="auto"
-        ``auto``: ``optimism``, but for a model that memorises its rows ``632+``, and ``oob`` of metrics without a
-        rate of no information; each row of the result names its method, and a flag says why. A model memorises
-        if its error (1 - ROC AUC or concordance, or squared) on its own sample is below a tenth of that on the
-        rows left out in more than half of the samples, or if the relative overfitting of ``632+`` exceeds .9.
-        ``optimism``: apparent - mean(in bootstrap - on original) (Efron; Harrell), without an interval for a model
-        that memorises. ``oob``: the mean score on the rows that each sample left out. ``632``: .368 apparent +
-        .632 oob; ``632+`` weighs oob the more, the more the model overfits (Efron & Tibshirani 1997).
-        ``two_stage``: choose among several models by the optimism bootstrap, then estimate the chosen one by
-        samples of its own (Klamer 2022).
+        "auto": "optimism", but for a model that memorises its rows "632+", or "oob" for metrics without a
+        no-information rate; each row of the result names its method, and a flag says why. A model memorises if its
+        error (1 - ROC AUC or concordance, or squared) on its own sample is below a tenth of that on the rows left
+        out in more than half of the samples, or if the relative overfitting of "632+" exceeds .9. "optimism":
+        apparent - mean(in bootstrap - on original) (Efron; Harrell), without an interval for a model that
+        memorises. "oob": the mean score on the rows that each sample left out. "632": .368 apparent + .632 oob.
+        "632+": the more the model overfits, the more weight oob has (Efron & Tibshirani 1997). "two_stage": choose
+        among several models by the optimism bootstrap, then estimate the chosen one on new samples (Klamer 2022).
     n_bootstraps : int, default=200
-        B; of ``two_stage`` the samples that choose the model (J).
+        B; with "two_stage" the samples that choose the model (J).
     imputation : int or Imputation, optional
         How many times missing values are imputed, or how; every model is then fitted on each completion and pooled.
         By default the model receives X unchanged.
     interval : {"auto", "location_shifted", "double", "percentile"} or None, default="auto"
-        ``location_shifted``: percentiles of the scores in the bootstrap, minus the optimism; ``double``:
-        percentiles of the corrected score, which each bootstrap computes anew by a bootstrap of itself (Noma et al.
-        2021), which takes ``n_inner_bootstraps`` times the fits; ``percentile``, of ``oob`` only: percentiles of
-        the scores left out. ``auto`` is ``percentile`` for ``oob``, else ``location_shifted``.
+        "location_shifted": percentiles of the scores in the bootstrap, minus the optimism. "double": percentiles of
+        the corrected score, which each bootstrap computes anew by bootstraps of its own sample (Noma et al. 2021);
+        it takes ``n_inner_bootstraps`` times the fits. "percentile", for "oob" only: percentiles of the out-of-bag
+        scores. "auto" is "percentile" for "oob", else "location_shifted".
     n_inner_bootstraps : int, default=50
         Bootstraps of each bootstrap, with ``interval="double"`` or ``adjust_optimism=True``.
     n_second_bootstraps : int, optional
-        Of ``two_stage`` the samples of its second stage (K), which estimate the chosen model; ``n_bootstraps`` by
-        default. ``auto`` has a second stage if it is given, and both stages are by the method of each model.
+        With "two_stage" the samples of the second stage (K), which estimate the chosen model; ``n_bootstraps`` by
+        default. With "auto" it adds a second stage, and both stages use the method of each model.
     adjust_optimism : bool, default=False
-        Whether the optimism is adjusted by the double bootstrap, with ``optimism`` and ``two_stage``: each
-        bootstrap estimates its own optimism by bootstraps of itself, and the mean error of these estimates is
-        corrected. It takes ``n_inner_bootstraps`` times the fits.
+        Whether to adjust the optimism by the double bootstrap, with "optimism" and "two_stage": each bootstrap
+        estimates its own optimism by bootstraps of its sample, and the mean error of these estimates is subtracted.
+        It takes ``n_inner_bootstraps`` times the fits.
     confidence_level : float, default=0.95
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
     groups : array-like of shape (N,), optional
-        Drawn whole.
+        The group of each row; bootstraps draw groups whole.
     sample_weight : array-like of shape (N,), optional
         Importance weights: fits receive them unchanged; for scores only their ratios matter.
     pos_label : label, optional
-        The positive one of two classes, which scores, curves, coefficients and odds ratios are of; by default the
-        last in sorted order. ``model`` itself is fitted on the labels as they are.
+        The positive class of a binary task, to which scores, curves, coefficients and odds ratios refer; by default
+        the last in sorted order. ``model`` itself is fitted on the unchanged labels.
     n_jobs, fit_timeout, share, store, random_state, verbose
         As in ``ho.HeldOutSearchCV``. Bootstrap b is the same for any B; an interrupted run with a ``store``
         continues where it stopped.
@@ -108,10 +107,10 @@ def bootstrap_validate(
     Returns
     -------
     Validation
-        ``.estimates`` by metric, ``.value`` of a single one, ``.to_frame()`` for the table, ``.model`` fitted on
+        ``.estimates`` by metric, ``.value`` for a single one, ``.to_frame()`` for the table, ``.model`` fitted on
         all rows, ``.coefficients`` of a regression, ``.calibration_curve()`` and ``.roc_curve()``; ``print`` shows
-        the tables and what to know of them. A bootstrap that fails is left out, counted, and
-        its message kept in ``.failures``; above 5 % that is flagged.
+        the tables and caveats. A bootstrap that fails is left out and counted, with its message in ``.failures``;
+        more than 5 % are flagged.
 
     Raises
     ------

@@ -95,37 +95,37 @@ def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ValidationRow(Record):
-    """One metric of one model, in the metric's own direction and units.
+    """The validation of one model by one metric, in the metric's own direction and units.
 
     Attributes
     ----------
     metric : str
     apparent : float
-        Of the model fitted on all rows, on these rows.
+        The score of the model fitted on all rows, on these rows.
     in_bootstrap, on_original : float
-        Means over the successful replicates: of each one's model on its own sample, and on all rows.
+        Means over the successful replicates: the score of each one's model on its own sample, and on all rows.
     out_of_bag : float
-        On the rows that the samples left out, as the correction takes it, so that by .632 ``corrected`` is
-        .368 ``apparent`` + .632 ``out_of_bag``: by row first where each row has a loss of its own, else (and by a
-        correction that does not read it) the mean over replicates.
+        The score on the rows that the samples left out, as the correction uses it, so that by .632 ``corrected`` is
+        .368 ``apparent`` + .632 ``out_of_bag``. It is averaged by row first if each row has its own loss; otherwise
+        (and if the correction does not use it) it is the mean over replicates.
     weight : float
-        By .632 and .632+, of the score out of bag in ``corrected``: (1 - weight) ``apparent`` + weight
-        ``out_of_bag``. NaN by other methods.
+        With .632 and .632+, the weight of the out-of-bag score: ``corrected`` is (1 - weight) ``apparent`` + weight
+        ``out_of_bag``. NaN with other methods.
     no_information : float
-        By .632+, the score of predictions that have nothing to do with the labels. Where it is better than
-        ``out_of_bag``, it takes its place in ``corrected``. NaN by other methods.
+        With .632+, the score of predictions that are independent of the labels. If it is better than
+        ``out_of_bag``, it replaces it in ``corrected``. NaN with other methods.
     inner_optimism, adjusted_optimism : float
-        By the double bootstrap: the mean optimism that samples of the samples give, and the optimism adjusted by
-        it, 2 (``in_bootstrap`` - ``on_original``) - ``inner_optimism`` for a score. With ``adjust_optimism=True``
-        the latter is the ``optimism``. NaN without samples of the samples.
+        With the double bootstrap: the mean optimism estimated inside the samples, and the optimism adjusted by it,
+        2 (``in_bootstrap`` - ``on_original``) - ``inner_optimism`` for a score. With ``adjust_optimism=True`` the
+        latter is the ``optimism``. NaN without the double bootstrap.
     optimism : float
-        Positive when flattering: apparent minus corrected for a score, corrected minus apparent for a loss.
+        Positive if the apparent score is too good: apparent minus corrected for a score, the reverse for a loss.
     corrected : float
     interval : Interval or None
     n_successful : int
-        Replicates that the means rest on.
+        The number of replicates in the means.
     method : str
-        The method of this row: by ``auto``, what it became.
+        The method of this row; with "auto" the one that was used.
     """
 
     metric: str
@@ -171,17 +171,17 @@ class ValidationRow(Record):
 
 @dataclass(frozen=True, eq=False)
 class Candidate(Record):
-    """One of several models, validated on the samples that all of them share.
+    """One of several models, validated on the same samples as the others.
 
     Attributes
     ----------
     name : str
     rows : mapping of str to ValidationRow
-        By metric; empty for a model that could not be fitted on all rows.
+        One per metric; empty for a model that could not be fitted on all rows.
     failures : mapping of int to str
         Replicates without a model, and why.
     reason : str
-        Why it is no candidate; empty if it is one.
+        Why it is not a candidate; empty if it is.
     """
 
     name: str

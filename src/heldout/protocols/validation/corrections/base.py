@@ -14,7 +14,7 @@ from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 
 @dataclass(frozen=True, eq=False)
 class CorrectedScore:
-    """A corrected score."""
+    """The corrected score of one metric: what a correction returns."""
 
     value: float
     """In the metric's own direction and units; NaN (and a flag) where there is none."""
@@ -26,7 +26,7 @@ class CorrectedScore:
     """The name of the correction, where it is not that of the one that was called."""
 
     def within(self, metric: Metric) -> CorrectedScore:
-        """The same at an end of the metric's range, with a flag, where a difference of means lies beyond it."""
+        """The score, moved to the end of the metric's range with a flag if a difference of means lies beyond it."""
         low, high = metric.range
         if isnan(self.value) or low <= self.value <= high:
             return self

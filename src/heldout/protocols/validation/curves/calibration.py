@@ -49,32 +49,32 @@ class CalibrationPoint:
 
 @dataclass(frozen=True, eq=False)
 class CalibrationCurve(CurveTable):
-    """Observed over predicted, corrected for optimism. The ideal is ``predicted`` itself.
+    """The calibration curve, observed over predicted, corrected for optimism. The ideal is ``predicted`` itself.
 
     Attributes
     ----------
     name : str
-        What is predicted: a class, ``event by t`` or nothing for the values of a regression.
+        What is predicted: a class or ``event by t``; empty for a regression.
     predicted : ndarray of shape (m,)
-        The points of the curve.
+        The predictions at which the curve is evaluated.
     apparent : ndarray of shape (m,)
-        Of the model fitted on all rows, on these rows.
+                The curve of the model fitted on all rows, on these rows.
     corrected : ndarray of shape (m,)
-        Less the mean difference, over the replicates that reach the point, of their curves on their own sample and
-        on all rows. NaN where none does.
+        ``apparent`` minus the optimism: the mean difference between the replicates' curves on their own sample and
+        on all rows, over the replicates that reach the point. NaN if none does.
     low, high : ndarray of shape (m,)
-        The middle ``confidence_level`` of the replicates' curves on their own samples, moved by the optimism. A
-        model that is fitted to be calibrated hardly varies there in slope, so that this is the least one must
-        reckon with.
+        Percentiles of the replicates' curves on their own samples, moved by the optimism. A model fitted to be
+        calibrated hardly varies in slope on its own sample, so that the true uncertainty is at least this large.
     confidence_level : float
     n_replicates : ndarray of shape (m,)
         Replicates that reach the point.
     mean_absolute_error, mean_squared_error, quantile_90 : float
-        Of the predictions of all rows against the corrected curve; ``quantile_90`` is of the absolute errors.
+        Errors of the predictions of all rows against the corrected curve; ``quantile_90`` is that of the absolute
+        errors.
     groups : tuple of CalibrationPoint
         About ten groups of equal size, uncorrected.
     of_rows : ndarray of shape (N,)
-        The predictions of the model of all rows, means over the completions of a row.
+        The predictions of the model fitted on all rows; for imputed rows the mean over completions.
     flags : mapping of Flag to str
     """
 
@@ -94,7 +94,7 @@ class CalibrationCurve(CurveTable):
 
     @property
     def ideal(self) -> Floats:
-        """(m,): where everything comes true as predicted."""
+        """(m,): the curve of perfect calibration, ``predicted`` itself."""
         return self.predicted
 
     _without = "of_rows"

@@ -25,21 +25,21 @@ MOST_SHOWN = 10
 
 @dataclass(frozen=True, eq=False)
 class DecisionCurve(CurveTable):
-    """Net benefit over the threshold probability, corrected for optimism at each threshold.
+    """The decision curve: net benefit by threshold probability, corrected for optimism at each threshold.
 
     Attributes
     ----------
     name : str
-        The class, or event, that one would act on.
+        The class or event on whose prediction one would act.
     threshold : ndarray of shape (m,)
-        One acts where the predicted probability is at least this.
+        One acts if the predicted probability is at least this.
     apparent, corrected : ndarray of shape (m,)
-        Net benefit a row, in true positives: positives acted on, less the others acted on times threshold / (1 -
-        threshold), over all rows.
+        Net benefit per row, in true positives: the positives acted on, minus the others acted on times threshold /
+        (1 - threshold), divided by all rows.
     act_on_all : ndarray of shape (m,)
-        Of acting on every row; acting on none has 0.
+        The net benefit of acting on every row; acting on none has 0.
     low, high : ndarray of shape (m,)
-        The middle ``confidence_level`` of the replicates on their own samples, moved by the optimism.
+        Percentiles of the replicates' net benefit on their own samples, moved by the optimism.
     confidence_level : float
     n_replicates : ndarray of shape (m,)
     flags : mapping of Flag to str

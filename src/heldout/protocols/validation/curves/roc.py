@@ -29,25 +29,24 @@ SOURCES = ("fawcett2006",)
 
 @dataclass(frozen=True, eq=False)
 class RocCurve(CurveTable):
-    """Sensitivity over false positive rate, corrected for optimism at each false positive rate.
+    """The ROC curve: sensitivity by false positive rate, corrected for optimism at each false positive rate.
 
     Attributes
     ----------
     name : str
-        The class that is compared with the others.
+        The class to detect, against the others.
     false_positive_rate : ndarray of shape (101,)
         0, .01 .. 1.
     apparent, corrected : ndarray of shape (101,)
-        Sensitivity of the model of all rows on these rows, and less its mean optimism. A difference of means may
-        leave [0, 1] or fall; it is kept as it is, and flagged.
+        Sensitivity of the model fitted on all rows, on these rows; and the same minus its mean optimism. The
+        corrected curve may leave [0, 1] or fall; it is not changed then, but flagged.
     low, high : ndarray of shape (101,)
-        The middle ``confidence_level`` of the replicates' sensitivities on their own samples, moved by the
-        optimism.
+        Percentiles of the replicates' sensitivities on their own samples, moved by the optimism.
     confidence_level : float
     n_replicates : ndarray of shape (101,)
     area_apparent, area_corrected : float
-        Under the curves with all their corners: the ROC AUC and its optimism-corrected value. Under the 101 points
-        it is a little different.
+        The ROC AUC and its optimism-corrected value, from the exact curves; the area under the 101 points differs a
+        little.
     flags : mapping of Flag to str
     """
 
