@@ -198,7 +198,7 @@ class HeldOutPredictions(Shown):
         Parameters
         ----------
         configurations : str, int, list of names or indices, or mask of shape (C,)
-                    Which ones, by name or by index from 0.
+            Which ones, by name or by index from 0.
 
         Raises
         ------

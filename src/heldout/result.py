@@ -141,7 +141,7 @@ class Evaluation(Shown, WithMethodsText):
 
         Returns
         -------
-                CorrectedScoreDisplay or RankingDisplay
+        CorrectedScoreDisplay or RankingDisplay
             See ``ho.plots`` for more displays.
 
         Raises

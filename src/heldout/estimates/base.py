@@ -43,7 +43,7 @@ class MethodWords:
     ----------
     title : str
         The heading of a row or section.
-        name : str
+    name : str
         Its name within a sentence.
     how : str
         How the method arrives at its number, as a sentence of a methods section, with ``{bootstraps}`` for their

@@ -96,7 +96,7 @@ def automatic_length(values: Any, kind: BlockKind = "moving", n_rows: int | None
 
     Parameters
     ----------
-        values : array-like of shape (n,)
+    values : array-like of shape (n,)
         In the order of time.
     kind : {"moving", "stationary"}, default="moving"
         The kind of blocks, as in ``Blocks``.

@@ -38,7 +38,7 @@ class FoldTable:
     ----------
     metric : Metric
         The metric that is reported.
-        names : sequence of str
+    names : sequence of str
         Names of all C configurations.
     candidates : ndarray of int
         The configuration of each column: those that did not fail, each once, or once per threshold if thresholds

@@ -64,7 +64,7 @@ class Coverage:
 
     Attributes
     ----------
-        share : float
+    share : float
         The share of the intervals that contained the truth.
     standard_error : float
         The standard error of the share.

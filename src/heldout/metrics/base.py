@@ -28,7 +28,7 @@ from heldout.kernels.reference import places_in_time
 
 
 class Response(StrEnum):
-    """What a model predicts; the names of arrays in ``HeldOutPredictions``."""
+    """Kinds of predictions: the names of the arrays in ``HeldOutPredictions``."""
 
     LABELS = "labels"
     """``predict`` of a classifier, as class codes (int32): shape (n, C)."""
@@ -56,7 +56,7 @@ ESTIMATOR_METHODS: Mapping[Response, str] = MappingProxyType(
 
 
 class Needs(StrEnum):
-    """What rows may have to hold for a metric."""
+    """What rows must contain for a metric to be defined."""
 
     ROW = "a row"
     TWO_ROWS = "two rows"
@@ -69,7 +69,7 @@ class Needs(StrEnum):
     """Of a survival task; a row censored at the time of an event outlasts it."""
 
     def codes(self, truth: Truth, positive: int | None) -> list[int]:
-        """The classes of which a row is needed, ``positive`` being the metric's own positive class."""
+        """The classes that must have a row; ``positive`` is the metric's own positive class."""
         if self is Needs.POSITIVE and positive is not None:
             return [positive]
         if self in (Needs.EVERY_CLASS, Needs.POSITIVE) or (self is Needs.EVERY_OF_SEVERAL and truth.n_classes > 2):
@@ -79,7 +79,7 @@ class Needs(StrEnum):
     def met(
         self, truth: Truth, positive: int | None, weights: Weightings, rows: NDArray[np.intp] | None = None
     ) -> NDArray[np.bool_]:
-        """(L,): whether the rows of positive weight hold it.
+        """(L,): whether the rows of positive weight are enough.
 
         ``weights`` are those of the n rows of the target, (L, n), or of more rows, (L, N): then ``rows`` (n,) are
         the rows of the target.
@@ -217,34 +217,35 @@ class OfParts(Protocol):
 
 
 class Metric:
-    """A measure of predictive performance: a base class, whose members a metric declares by assignments.
+    """Base class of metrics, which measure predictive performance; a subclass declares the members by assignment.
 
     Attributes
     ----------
     name : str
-        As the user asks for it and the report prints it.
+        The name by which users choose it and reports print it.
     stem : str
-        By default the name is the stem, with the fields of the class that differ from their defaults.
+        The first part of ``name``, which adds the parameters that differ from their defaults.
     greater_is_better : bool
-        A score (True) or a loss (False), declared and never guessed.
+        Whether it is a score (True) or a loss (False).
     responses : tuple of Response
-        What it can be computed from, preferred first; the first that a model offers is used.
+        What it can be computed from, preferred first; the first that a model has is used.
     tasks : frozenset of TaskKind
+        The kinds of task to which it applies.
     range : (float, float)
         Least and greatest possible value.
     needs : Needs
-        What the rows drawn, and those left out, must hold for the metric to say something of them; else the
-        bootstrap is drawn again.
+        What the rows in and out of bag must contain for the metric to be meaningful; otherwise the bootstrap is
+        drawn again.
     undefined_without : Needs
-        What the rows of a fold must hold for scikit-learn to give a number, so that the fold enters the mean
-        over folds. Often less than ``needs``: F1 of rows without a positive one is 0 there.
+        What the rows of a fold must contain for scikit-learn to give a number, so that the fold enters the mean
+        over folds. Often less than ``needs``: F1 of rows without a positive one is 0 in scikit-learn.
     row_wise : bool
-        True where the value is a weighted mean of one loss per row (a bounded or unbounded one).
+        Whether the value is a weighted mean of one loss per row.
 
     pos_label : label or None
-        A positive class of its own.
+        The metric's own positive class; None for the task's.
     takes_weights : bool
-        False where it cannot be weighted.
+        Whether it can be weighted.
     calls_foreign_code : bool
         Whether it runs a function of the user or of scikit-learn, which may warn.
     ideal : float or None
@@ -256,17 +257,17 @@ class Metric:
         Whether it is a mean over the rows of each class, or over pairs of rows of two classes. A random part of
         each class then has the same expected value.
     squares_errors : bool
-        Whether a row counts by its squared error.
+        Whether the loss of a row is its squared error.
     reads_truth : bool
-        False where predictions are scores already, and nobody passes true values.
+        False if predictions are scores themselves, without true values.
     sources : tuple of str
         Keys of ``heldout.references``.
     times : sequence of float or None
-        At which it reads survival probabilities, in order.
+        The times at which it reads survival probabilities, ascending.
     title, definition : str
-        Its name for people, and what it measures in one sentence; no definition for a metric of the user's own.
+        Its name for people, and one sentence on what it measures; a user's own metric has no definition.
     function_name : str
-        The function of scikit-learn or scikit-survival that gives it, where that has another name; else empty.
+        The function of scikit-learn or scikit-survival that computes it, if it has another name; else empty.
     """
 
     greater_is_better: bool
@@ -330,19 +331,19 @@ class Metric:
         return ""
 
     def for_truth(self, truth: Truth) -> Metric:
-        """The metric as it is on this target: its range there, its positive class checked."""
+        """The metric for this target: with the range that it has there, and its positive class checked."""
         return self
 
     def truth_for_needs(self, truth: Truth) -> Truth:
-        """The target that ``needs`` are checked on: without late events, which Uno's index does not count."""
+        """The target on which ``needs`` are checked; Uno's index excludes late events, which it does not count."""
         return truth
 
     def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_] | None:
-        """(n, C): where a constant stands for a probability and sets the value; None where that never happens."""
+        """(n, C): where clipping replaces a probability and sets the value; None if that never happens."""
         return None
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
-        """Bind to the n rows of ``truth`` and predictions (n, C) or (n, C, n_classes) of one response.
+        """The metric bound to the n rows of ``truth`` and predictions (n, C) or (n, C, n_classes) of one response.
 
         No prediction is NaN; labels are class codes; binary probabilities and decisions point to
         ``truth.positive``.
@@ -388,7 +389,7 @@ def quiet_if_foreign(metrics: Iterable[Metric]) -> Iterator[None]:
 
 
 def positive_of(metric: Metric, truth: Truth) -> int | None:
-    """The class that a metric calls positive: that of its own ``pos_label``, else the task's.
+    """The positive class of a metric: its own ``pos_label``, or else the task's.
 
     Parameters
     ----------
@@ -398,7 +399,7 @@ def positive_of(metric: Metric, truth: Truth) -> int | None:
     Returns
     -------
     int or None
-        Its code; None where the target has no positive class.
+        The code of the class; None if the target has no positive class.
 
     Raises
     ------

@@ -52,18 +52,20 @@ from heldout.metrics.row_losses import most_drawn
 
 @dataclass(frozen=True)
 class ExpectedCalibrationError(Metric):
-    """The mean distance, over bins and by their weight, of the mean probability from the share that came true.
+    """Expected calibration error: the mean gap, over bins of rows, between predicted and observed probability.
 
-    Of a binary task: of the positive class's probability. Of several classes: of the greatest probability, which
-    should be as large as the share of rows whose predicted class is right (Guo et al. 2017, eq. 3).
+    The gap of a bin is the distance of its mean probability from the observed share; bins count by their weight.
+    For a binary task these are of the positive class; for several classes the greatest probability is compared with
+    the share of rows whose predicted class is right (Guo et al. 2017, eq. 3).
 
-    The bins are fixed before anything is weighed or drawn, and hold what is above their lower edge and at most
-    their upper one, as those of scikit-learn's ``calibration_curve``. The error of perfectly calibrated
-    probabilities is above 0, as each bin's share is a chance result: the more so, the fewer the rows.
+    The bins are fixed before bootstraps are drawn, and contain what is above their lower edge and at most their
+    upper one, as in scikit-learn's ``calibration_curve``. Even perfectly calibrated probabilities have an error
+    above 0, because each bin's share varies by chance; the fewer the rows, the greater.
 
     Attributes
     ----------
     n_bins : int
+        The number of bins.
     strategy : "uniform" or "quantile"
         Bins of equal width on [0, 1], or between the quantiles of each configuration's own probabilities on the
         rows (weighted equally).
@@ -194,16 +196,16 @@ class FittedPart(OfOdds):
 
 @dataclass(frozen=True)
 class CalibrationSlope(FittedPart):
-    """The slope of the regression of the truth on what was predicted: 1 is ideal.
+    """The calibration slope, of the regression of the truth on the predictions: 1 is ideal.
 
-    Of probabilities it is that of the logistic regression on the predicted log-odds (Cox 1958), of numbers that of
-    the least-squares line, and of risks that of Cox's regression, which means something if they are log hazards.
-    Below 1 the predictions are too extreme, as those of an overfitted model are; above 1 they are too moderate.
-    Neither direction is better, so it describes a configuration and chooses none: ``greater_is_better`` only says
-    that what selection adds to it counts as optimism. To choose, take ``calibration_slope_error``.
+    For probabilities the regression is logistic, on the predicted log-odds (Cox 1958); for numbers it is least
+    squares; for risks it is Cox's, which is meaningful if they are log hazards. Below 1 the predictions are too
+    extreme, as those of an overfitted model; above 1 they are too moderate. Neither direction is better, so it
+    describes a configuration but cannot select one; ``greater_is_better`` only gives the sign of the optimism. To
+    select, use ``calibration_slope_error``.
 
-    Probabilities are clipped to [eps, 1 - eps] of float64, about 2.2e-16, as for log loss. NaN where no finite
-    slope fits best: one class only, or some probability that separates the two, or one prediction for all rows.
+    Probabilities are clipped to [eps, 1 - eps] of float64, about 2.2e-16, as for log loss. NaN if no finite slope
+    fits best: one class only, a probability that separates the two classes, or one prediction for all rows.
 
     Examples
     --------
@@ -243,20 +245,21 @@ class FittedIntercept(FittedPart):
 
 @dataclass(frozen=True)
 class CalibrationIntercept(FittedIntercept):
-    """The intercept of that regression, by default with the slope held at 1: 0 is ideal.
+    """The calibration intercept: that of the regression of ``CalibrationSlope``, by default at slope 1. 0 is ideal.
 
-    With the slope given it is *calibration in the large*: by how much the log-odds of all rows should be raised for
-    the mean probability to be right, or numbers for their mean to be; positive where predictions are too low on
-    average. With ``given_slope=False`` it is the intercept of the joint fit, whose slope is ``calibration_slope``:
-    the log-odds of rows that were given .5 (the ``Intercept`` of ``rms::val.prob`` in R), or the mean of rows for
-    which 0 was predicted.
+    With the slope fixed at 1 it is *calibration in the large*: what must be added to all log-odds to make the mean
+    probability right, or to all predicted numbers to make their mean right. It is positive if predictions are too
+    low on average. With ``given_slope=False`` it is the intercept of the joint fit, whose slope is
+    ``calibration_slope``: the calibrated log-odds of a predicted .5 (the ``Intercept`` of ``rms::val.prob`` in R),
+    or the expected value of a predicted 0.
 
-    It is of the positive class; no direction is better, so it chooses no configuration. Probabilities are clipped
-    as for the slope.
+    It is that of the positive class. No direction is better, so it cannot select a configuration. Probabilities are
+    clipped as for the slope.
 
     Attributes
     ----------
     given_slope : bool
+        Whether the slope is fixed at 1.
 
     Examples
     --------
@@ -275,7 +278,7 @@ class CalibrationIntercept(FittedIntercept):
 
 @dataclass(frozen=True)
 class CalibrationSlopeError(FittedPart):
-    """The distance of the calibration slope from 1: a loss, so that it can choose among configurations.
+    """The distance of the calibration slope from 1: a loss, so that it can select configurations.
 
     Examples
     --------
@@ -297,12 +300,12 @@ class CalibrationSlopeError(FittedPart):
 
 @dataclass(frozen=True)
 class CalibrationInterceptError(FittedIntercept):
-    """The distance of the calibration intercept from 0: a loss, so that it can choose among configurations.
+    """The distance of the calibration intercept from 0: a loss, so that it can select configurations.
 
     Attributes
     ----------
     given_slope : bool
-        As for ``CalibrationIntercept``.
+        Whether the slope is fixed at 1, as for ``CalibrationIntercept``.
 
     Examples
     --------
@@ -336,16 +339,17 @@ Summary: TypeAlias = Callable[[Floats, Floats], Floats]
 
 @dataclass(frozen=True)
 class CurveDistance(Metric):
-    """The template of these metrics: ``summary`` is what each makes of the rows' distances from the curve.
+    """Base class of distances from a smooth calibration curve; ``summary`` makes one number of the rows' distances.
 
-    The lowess is fitted at points 1 % of the range of the probabilities apart and joined by lines, as R's default
-    is; it may leave [0, 1] at its ends, as there. It needs no tuning but has to be estimated from the rows, so that
-    the distances of perfectly calibrated probabilities are above 0: the more so, the fewer the rows. With
-    ``smoother="logistic"`` the value is NaN where some probability separates the classes.
+    As R's default, the lowess is fitted at points 1 % of the range of the probabilities apart, joined by lines, and
+    may leave [0, 1] at its ends. The curve is estimated from the rows, so that even perfectly calibrated
+    probabilities have distances above 0; the fewer the rows, the greater. With ``smoother="logistic"`` the value is
+    NaN if a probability separates the classes.
 
     Attributes
     ----------
     smoother : "lowess" or "logistic"
+        How the calibration curve is fitted.
     """
 
     smoother: Smoother = "lowess"
@@ -385,8 +389,8 @@ class CurveDistance(Metric):
 class Emax(CurveDistance):
     """The greatest distance of a predicted probability from the calibration curve.
 
-    Of ``rms::val.prob`` in R the ``Emax``. (That of ``rms::validate`` is the greatest over all probabilities, used
-    or not, from the logistic curve.)
+    The ``Emax`` of ``rms::val.prob`` in R. (That of ``rms::validate`` is ``CalibrationEmax``.) ``smoother`` is
+    "lowess" or "logistic".
 
     Examples
     --------
@@ -413,7 +417,7 @@ class Emax(CurveDistance):
 class ICI(CurveDistance):
     """The integrated calibration index: the mean distance of the probabilities from their calibration curve.
 
-    Of Austin & Steyerberg (2019), who name it; ``Eavg`` of ``rms::val.prob`` in R.
+    Named by Austin & Steyerberg (2019); ``Eavg`` of ``rms::val.prob`` in R. ``smoother`` is "lowess" or "logistic".
 
     Examples
     --------
@@ -441,7 +445,8 @@ class ICI(CurveDistance):
 class ECI(CurveDistance):
     """The estimated calibration index: 100 times the mean squared distance from the calibration curve.
 
-    Of Van Hoorde et al. (2015), for two classes; 0 is perfect, and 100 is reached by being wrong with certainty.
+    By Van Hoorde et al. (2015), for two classes; 0 is perfect, and 100 is wrong with certainty. ``smoother`` is
+    "lowess" or "logistic".
 
     Examples
     --------
@@ -466,10 +471,11 @@ class ECI(CurveDistance):
 
 @dataclass(frozen=True)
 class E90(CurveDistance):
-    """The least distance from the calibration curve that nine tenths of the rows, by weight, do not exceed.
+    """The 90 % quantile, by weight, of the rows' distances from the calibration curve.
 
-    Of Austin & Steyerberg (2019). ``rms::val.prob`` in R interpolates between two rows' distances, which weights
-    leave no place for.
+    By Austin & Steyerberg (2019). ``rms::val.prob`` in R interpolates between two rows' distances; here, because of
+    weights, it is the least distance that nine tenths of the rows do not exceed. ``smoother`` is "lowess" or
+    "logistic".
 
     Examples
     --------
@@ -599,14 +605,14 @@ PROBABILITIES = np.linspace(0.0, 1.0, 2001)[1:-1]
 
 @dataclass(frozen=True)
 class CalibrationEmax(Metric):
-    """The greatest distance between a probability and what the logistic calibration makes of it.
+    """The greatest distance between a probability and its logistic recalibration.
 
     ``max over p of |p - expit(a + b logit(p))|``, a and b being the intercept and the slope of the logistic
-    regression of the truth on the predicted log-odds. It covers all probabilities from 0 to 1, those that no row
-    has included; ``emax`` covers those of the rows. NaN where a and b are.
+    regression of the truth on the predicted log-odds. It covers all probabilities from 0 to 1; ``emax`` covers
+    those of the rows only. NaN if a and b are.
 
-    ``rms::validate`` in R computes its ``Emax`` from the corrected a and b, and so does ``ho.bootstrap_validate``:
-    a distance of its own in every bootstrap would be above 0 by chance in each of them.
+    ``rms::validate`` in R computes its ``Emax`` from the corrected a and b, and so does ``ho.bootstrap_validate``,
+    because the distance in each bootstrap is above 0 by chance.
 
     Examples
     --------

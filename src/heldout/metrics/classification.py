@@ -265,7 +265,7 @@ class OfClassProbabilities(OfRowLosses):
 
 @dataclass(frozen=True)
 class Accuracy(OfWrongRows):
-    """Share of rows whose label is predicted right.
+    """Accuracy: the share of rows whose label is predicted right.
 
     Examples
     --------
@@ -285,7 +285,7 @@ class Accuracy(OfWrongRows):
 
 @dataclass(frozen=True)
 class ZeroOneLoss(OfWrongRows):
-    """Share of rows whose label is predicted wrong.
+    """Zero-one loss: the share of rows whose label is predicted wrong.
 
     Examples
     --------
@@ -301,7 +301,7 @@ class ZeroOneLoss(OfWrongRows):
 
 @dataclass(frozen=True)
 class BalancedAccuracy(OfConfusion):
-    """Mean over classes of the share of its rows predicted right, over the classes that have rows.
+    """Balanced accuracy: the share of rows predicted right in each class that has rows, averaged over classes.
 
     Examples
     --------
@@ -322,7 +322,7 @@ class BalancedAccuracy(OfConfusion):
 
 @dataclass(frozen=True)
 class MatthewsCorrelation(OfConfusion):
-    """Matthews' correlation of true and predicted labels; 0 where one of them is constant.
+    """Matthews' correlation of true and predicted labels; 0 if one of them is constant.
 
     Examples
     --------
@@ -342,15 +342,15 @@ class MatthewsCorrelation(OfConfusion):
 
 @dataclass(frozen=True)
 class ClassScore(OfLabels):
-    """Template of scores that each class has, averaged: F, precision and recall.
+    """Base class of scores of one class, or averaged over classes: F, precision and recall.
 
     Attributes
     ----------
     average : "binary", "macro", "micro" or "weighted"
-        The positive class alone; the plain mean over the labels that occur; of all classes' cells together;
-        the mean by the weight of each class.
+        "binary": the positive class alone. "macro": the plain mean over the labels that occur. "micro": the counts
+        of all classes together. "weighted": the mean by the weight of each class.
     pos_label : label, optional
-        With "binary", the class to be found; the task's positive class when None.
+        With "binary", the class to find; by default the task's positive class.
     """
 
     average: LabelAverage = "binary"
@@ -416,9 +416,10 @@ class ClassScore(OfLabels):
 
 @dataclass(frozen=True)
 class FScore(ClassScore):
-    """Weighted harmonic mean of precision and recall; F1 by default, 0 where it is 0/0.
+    """F score: the weighted harmonic mean of precision and recall; F1 by default, 0 if it is 0/0.
 
-    ``(1 + beta²) TP / (beta² (TP + FN) + TP + FP)``, as scikit-learn's ``fbeta_score``.
+    ``(1 + beta²) TP / (beta² (TP + FN) + TP + FP)``, as scikit-learn's ``fbeta_score`` with the same ``average``.
+    ``pos_label`` is by default the task's positive class.
 
     Attributes
     ----------
@@ -466,7 +467,10 @@ class FScore(ClassScore):
 
 @dataclass(frozen=True)
 class Precision(ClassScore):
-    """Share of the rows predicted to be of a class that are; 0 where none is.
+    """Precision: of the rows predicted as a class, the share that belong to it; 0 if none is predicted.
+
+    It equals scikit-learn's ``precision_score`` with the same ``average``. ``pos_label`` is by default the task's
+    positive class.
 
     Examples
     --------
@@ -484,7 +488,10 @@ class Precision(ClassScore):
 
 @dataclass(frozen=True)
 class Recall(ClassScore):
-    """Share of the rows of a class that are predicted to be; 0 where there is none.
+    """Recall: of the rows of a class, the share predicted as it; 0 if there is none.
+
+    It equals scikit-learn's ``recall_score`` with the same ``average``. ``pos_label`` is by default the task's
+    positive class.
 
     Examples
     --------
@@ -502,10 +509,10 @@ class Recall(ClassScore):
 
 @dataclass(frozen=True)
 class LogLoss(OfClassProbabilities):
-    """Mean of -log of the probability given to the true class.
+    """Log loss: the mean of -log of the predicted probability of the true class.
 
-    Probabilities are clipped to [eps, 1 - eps] of float64, about 2.2e-16, as scikit-learn does; otherwise
-    they are taken as they are, also where those of a row do not sum to 1.
+    Probabilities are clipped to [eps, 1 - eps] of float64, about 2.2e-16, as in scikit-learn; otherwise they are
+    not changed, even if those of a row do not sum to 1.
 
     Examples
     --------
@@ -548,15 +555,15 @@ class LogLoss(OfClassProbabilities):
 
 @dataclass(frozen=True)
 class Brier(OfClassProbabilities):
-    """Mean squared distance of the probabilities from the truth (Brier 1950, eq. 2), halved by choice.
+    """Brier score: the mean squared distance of the probabilities from the truth (Brier 1950, eq. 2).
 
     Attributes
     ----------
     scale_by_half : bool or "auto"
-        Half the sum over classes, so that 1 is the worst. "auto", as in scikit-learn >= 1.7: for binary
-        tasks, where half the sum is the squared error of the positive class's probability.
+        Whether to take half the sum over classes, so that 1 is the worst. "auto", as in scikit-learn >= 1.7, does
+        so for binary tasks, where half the sum is the squared error of the positive class's probability.
     pos_label : label, optional
-        Must be one of the classes; the number is the same whichever it is.
+        One of the classes; the value is the same for either.
 
     Examples
     --------
@@ -616,19 +623,18 @@ _DEFINITIONS: dict[KappaWeights | None, str] = {
 class CohenKappa(OfLabels):
     """Agreement of true and predicted labels beyond chance (Cohen 1960; weighted: Cohen 1968).
 
-    1 is full agreement, 0 is what chance gives. The same number as scikit-learn's
-    ``cohen_kappa_score(y_true, y_pred, labels=classes, weights=weights)``; NaN, as there, where truth and
-    predictions are all of one and the same class.
+    1 is full agreement, 0 is chance. It equals scikit-learn's ``cohen_kappa_score(y_true, y_pred, labels=classes,
+    weights=weights)``; NaN, as there, if truth and predictions are all of the same class.
 
     Attributes
     ----------
     weights : None, "linear" or "quadratic"
-        What confusing two classes costs: 1, or how many places they stand apart in the order of the task's
-        classes, or the square of that.
+        The cost of confusing two classes: 1 (None), their distance in the order of the task's classes ("linear"),
+        or its square ("quadratic").
     absent_classes : "keep" or "skip"
-        Whether a class that neither occurs nor is predicted among the rows still is a place of the scale.
-        scikit-learn skips it without ``labels``, so that the distance of two classes depends on
-        which others happen to be there.
+        Whether a class that neither occurs nor is predicted among the rows keeps its place in that order.
+        scikit-learn skips it without ``labels``, so that the distance of two classes depends on which others happen
+        to occur.
 
     Examples
     --------

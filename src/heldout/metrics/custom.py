@@ -72,37 +72,37 @@ def custom(
     times: Sequence[float] | None = None,
     row_wise: bool = False,
 ) -> CustomMetric:
-    """Make a metric of a function.
+    """Make a metric from a function, for ``metric=`` and ``scoring=``.
 
     Parameters
     ----------
     f : callable
-        ``f(y_true, y_pred)`` or ``f(y_true, y_pred, sample_weight=...)``, giving one number; with ``row_wise``
-        ``f(y_true, y_pred)``, giving one loss for each row. It gets the
-        true labels and, with ``response="labels"``, the predicted ones as you wrote them; probabilities and
-        decisions as (n,) for the positive class of a binary task, else (n, n_classes).
+        ``f(y_true, y_pred)`` or ``f(y_true, y_pred, sample_weight=...)`` returns one number; with ``row_wise``
+        ``f(y_true, y_pred)`` returns one loss per row. It receives true labels and, with ``response="labels"``,
+        predicted labels in their original form; probabilities and decisions as (n,) for the positive class of a
+        binary task, else (n, n_classes).
     greater_is_better : bool
-        A score (True) or a loss (False).
+        Whether the number is a score (True) or a loss (False).
     response : {"labels", "probabilities", "decision", "values", "risk", "survival"} or a tuple of them
-        What it is computed from, preferred first; "values" are a regressor's predictions. The last two are of
+        What it is computed from, preferred first; "values" are a regressor's predictions. The last two are for
         survival models: risks (n,) or survival probabilities (n, n_times), and ``y_true`` has the fields ``event``
         and ``time``.
-    range : (float, float)
+    range : (float, float), default=(-inf, inf)
         Least and greatest possible value; a one-sided interval ends there.
     name : str, optional
-        The function's own by default.
-    needs : Needs
-        What rows must hold for it to be defined; draws without it are drawn again, and folds without it are
-        left out.
+        By default the function's name.
+    needs : str or Needs, default=Needs.ROW
+        What rows must contain for it to be defined; bootstraps without it are drawn again, and folds without it
+        are left out.
     takes_weights : bool, optional
-        Whether ``f`` accepts ``sample_weight``; read off its signature when None. Without, draws are handed
-        over as repeated rows, and importance weights are refused.
+        Whether ``f`` accepts ``sample_weight``; by default its signature says so. If not, ``f`` receives the rows
+        of a bootstrap repeated, and importance weights are refused.
     times : sequence of float, optional
-        With ``response="survival"``, of the survival probabilities: at which a search asks its models for them.
-    row_wise : bool
-        Whether ``f`` gives a loss for each row, from 0 up, of which the metric is the mean. It is then called once
-        and not in every bootstrap, and with a finite ``range`` bounds for such losses (method "hoeffding", drop
-        rule "hoeffding_race") hold for it. With ``greater_is_better=True`` f gives scores from 0 to 1.
+        With ``response="survival"``, the times at which a search's models predict survival probabilities.
+    row_wise : bool, default=False
+        Whether ``f`` returns one loss per row, at least 0, whose mean is the metric. It is then called once, not in
+        every bootstrap, and with a finite ``range`` the bounds for such losses apply to it (method "hoeffding",
+        drop rule "hoeffding_race"). With ``greater_is_better=True`` it returns scores from 0 to 1.
 
     Returns
     -------
@@ -112,12 +112,12 @@ def custom(
     Raises
     ------
     InputError
-        When an argument is not of these; later, when a loss of a row is outside ``range``, or ``f`` fails.
+        When an argument is not allowed; later, when a row's loss is outside ``range``, or a row-wise ``f`` fails.
 
     Notes
     -----
-    Where ``f`` raises, or gives anything but a finite number, the value is NaN and never wins; the messages
-    are kept in ``failures``.
+    If ``f`` raises, or returns anything but a finite number, the value is NaN, which never wins; ``failures`` keeps
+    the messages.
 
     Examples
     --------

@@ -146,19 +146,21 @@ class NagelkerkeR2(OfLikelihoods):
     (1 - (L₀ / L)^(2/n)) / (1 - L₀^(2/n)), L being the likelihood of the truth and L₀ that of the rows' own
     prevalence (Nagelkerke 1991); n and the likelihoods count rows by their weights.
 
-    Recalibrated, L is that of the logistic regression of the truth on the predicted log-odds, which is what
-    ``rms::validate`` in R reports. It is then 0 at least; it measures how well the probabilities separate the
-    classes and takes no notice of their calibration, nor of their sign: predictions that are wrong throughout have
-    1. Where some value separates the classes, so that no finite regression fits best, it is the value that
-    steeper and steeper ones approach. The predictions' own likelihood, ``recalibrated=False``, pays for bad
-    calibration, and falls below 0 where the prevalence alone is more likely.
+    By default L is that of the logistic regression of the truth on the predicted log-odds, as reported by
+    ``rms::validate`` in R. The value is then at least 0; it measures how well the probabilities separate the
+    classes and ignores their calibration, and even their direction: predictions that are always wrong have 1. If a
+    value separates the classes, so that no finite regression fits best, it is the limit of ever steeper ones. With
+    ``recalibrated=False`` L is the likelihood of the predictions themselves; bad calibration lowers it, and it is
+    below 0 if the prevalence alone is more likely.
 
-    Of risks, L is the partial likelihood of Cox's regression on them, or of the risks as log hazards if not
-    recalibrated, and L₀ that of equal hazards. It depends on the scale of importance weights: let them average 1.
+    For risks, L is the partial likelihood of Cox's regression on them, or of the risks as log hazards if not
+    recalibrated, and L₀ that of equal hazards. The value depends on the scale of importance weights: scale them to
+    mean 1.
 
     Attributes
     ----------
     recalibrated : bool
+        Whether L is that of the recalibrated predictions.
 
     Notes
     -----
@@ -208,9 +210,9 @@ class LikelihoodRatio(OfLikelihoods):
     """The likelihood-ratio χ² of the predictions: twice the log-likelihood that they add, recalibrated.
 
     2 (l - l₀), l being the log-likelihood of the logistic (Cox) regression of the truth on the predicted log-odds
-    (risks), and l₀ that of the prevalence (of equal hazards). Of a model without a penalty on its own rows it is
-    the ``Model L.R.`` that R's ``lrm`` and ``cph`` print. It grows with the number of rows: compare models on the
-    same rows, or use ``discrimination_index``.
+    (risks), and l₀ that of the prevalence (of equal hazards). For an unpenalised model on its own rows it is the
+    ``Model L.R.`` that R's ``lrm`` and ``cph`` print. It grows with the number of rows: compare models on the same
+    rows, or use ``discrimination_index``.
 
     Examples
     --------
@@ -233,7 +235,7 @@ class LikelihoodRatio(OfLikelihoods):
 class DiscriminationIndex(OfLikelihoods):
     """The discrimination index D: (χ² - 1) / n, χ² being the likelihood ratio of the recalibrated predictions.
 
-    Of risks it is (χ² - 1) / (-2 l₀).
+    For risks it is (χ² - 1) / (-2 l₀), l₀ being the log-likelihood of equal hazards.
 
     Examples
     --------
@@ -256,9 +258,9 @@ class DiscriminationIndex(OfLikelihoods):
 class UnreliabilityIndex(OfLikelihoods):
     """The unreliability index U: what recalibration of the predictions would add, (2 (l - l₁) - 2) / n.
 
-    l is the log-likelihood of the recalibrated predictions and l₁ that of the predictions as they are. It is a
-    loss, and -2 / n for predictions that need no recalibration, as those of a model on its own rows. Of risks it is
-    divided by -2 l₀.
+    l is the log-likelihood of the recalibrated predictions and l₁ that of the unchanged predictions. It is a loss,
+    and -2 / n for predictions that need no recalibration, such as those of a model on its own rows. For risks -2
+    l₀, of equal hazards, replaces n.
 
     Examples
     --------
@@ -280,9 +282,10 @@ class UnreliabilityIndex(OfLikelihoods):
 
 @dataclass(frozen=True)
 class QualityIndex(OfLikelihoods):
-    """The quality index Q = D - U: the logarithmic score of the predictions as they are, (2 (l₁ - l₀) + 1) / n.
+    """The quality index Q = D - U: the logarithmic score of the predictions, (2 (l₁ - l₀) + 1) / n.
 
-    Of risks it is divided by -2 l₀.
+    l₁ is the log-likelihood of the predictions and l₀ that of the prevalence. For risks -2 l₀, of equal hazards,
+    replaces n.
 
     Examples
     --------
@@ -307,27 +310,27 @@ Scale: TypeAlias = Literal["linear", "probability"]
 
 @dataclass(frozen=True)
 class GIndex(OfOdds):
-    """Gini's mean difference of the calibrated linear predictor: the mean distance between two rows.
+    """The g-index: Gini's mean difference of the calibrated linear predictor, the mean distance between two rows.
 
     The linear predictor is the log-odds of probabilities, the log hazard, or the predicted number, times its
-    calibration slope; so g is measured in log-odds, in log hazards or in units of the target. Of a model without a
-    penalty on its own rows the slope is 1, and g is that of R's ``lrm``, ``cph`` and ``ols``. A pair of copies of
-    one row has distance 0 and counts.
+    calibration slope; so g is in log-odds, log hazards or units of the target. For an unpenalised model on its own
+    rows the slope is 1, and g is that of R's ``lrm``, ``cph`` and ``ols``. A pair of copies of one row has distance
+    0 and counts.
 
     Attributes
     ----------
     scale : "linear" or "probability"
-        On the scale of probabilities (of two classes only) the mean distance of the recalibrated probabilities, by
-        intercept and slope: ``gp`` of R's ``rms``.
+        "probability", for two classes only: the mean distance of the probabilities, recalibrated by intercept and
+        slope, ``gp`` of R's ``rms``.
 
     Notes
     -----
-    NaN where no finite slope fits best, and with less than two rows; 0 if all predictions are equal. The weight of
-    all rows counts as their number, so let importance weights average 1.
+    NaN if no finite slope fits best, and with fewer than two rows; 0 if all predictions are equal. The sum of the
+    importance weights counts as the number of rows: scale them to mean 1.
 
     Examples
     --------
-    Distances of 1, 2 and 1 between three numbers, and the slope is 1/2:
+    Three numbers at distances 1, 2 and 1, and a slope of 1/2:
 
     >>> from heldout.data.task import truth_of
     >>> bound = GIndex().statistic(truth_of([1.5, 2.0, 2.5]), np.array([[1.0], [2.0], [3.0]]))

@@ -43,7 +43,7 @@ def declare(metric_class: type[Metric]) -> None:
 
 
 def all_names() -> tuple[str, ...]:
-    """Every name that ``metric_named`` has a kernel for, sorted.
+    """List the names of metrics that are computed by heldout's own kernels, sorted.
 
     Returns
     -------
@@ -58,14 +58,13 @@ def all_names() -> tuple[str, ...]:
 
 
 def metric_named(name: Any) -> Metric:
-    """The metric that a user means.
+    """Return the metric of a name or scorer.
 
     Parameters
     ----------
     name : str, Metric or scorer
-        A name of ``all_names()``, which may be followed by parameters of its metric; the name of any other scorer
-        of scikit-learn, which then takes the slow path; a metric, which is returned as it is; or a scorer object,
-        which is opened.
+        A name of ``all_names()``, with parameters in brackets if needed; the name of any other scorer of
+        scikit-learn, which is slower; a metric, which is returned unchanged; or a scorer object of scikit-learn.
 
     Returns
     -------
@@ -190,7 +189,7 @@ def _scorer_named(name: str) -> Metric:
 
 
 def check_fits(metric: Metric, truth: Truth) -> Metric:
-    """Refuse a metric that does not fit the target ``truth``; otherwise the metric as it is on this target.
+    """Refuse a metric that does not fit the target ``truth``; otherwise return it for this target.
 
     Parameters
     ----------
@@ -201,12 +200,12 @@ def check_fits(metric: Metric, truth: Truth) -> Metric:
     Returns
     -------
     Metric
-        The metric as it is on this target: only what depends on the task differs, as the Brier score's range.
+        The metric for this target, with what depends on the task, such as the range of the Brier score.
 
     Raises
     ------
     InputError
-        Naming the metrics that do fit, or the labels that could be its ``pos_label``.
+        When it does not fit; the message names the metrics that do, or the labels that could be its ``pos_label``.
 
     Examples
     --------
@@ -278,15 +277,15 @@ def reads_curves(metric: Metric) -> bool:
 
 
 def scorer(metric: Any, *, classes: Any = None) -> Any:
-    """A scorer for ``HeldOutSearchCV`` and scikit-learn from any metric of ``ho.metrics``.
+    """Make a scorer for ``HeldOutSearchCV`` and scikit-learn from any metric of ``ho.metrics``.
 
     Parameters
     ----------
     metric : str or Metric
         A name of ``ho.metrics.all_names()``, or a metric.
     classes : sequence of label, optional
-        Of a classification; a search knows them itself. Elsewhere they are those of the rows scored, and rows of a
-        single class have no score. Metrics of probabilities take them in sorted order, as models do.
+        All classes of a classification, in sorted order for metrics of probabilities, as models have them. A search
+        sets them itself. By default they are those of the scored rows, and rows of a single class have no score.
 
     Returns
     -------
@@ -296,13 +295,14 @@ def scorer(metric: Any, *, classes: Any = None) -> Any:
     Raises
     ------
     InputError
-        For classes out of order.
+        When ``metric`` is unknown, or classes are out of order.
 
     Notes
     -----
-    Of survival models y is scikit-survival's structured array, or what else ``ho.estimate`` takes. Where a metric
-    weighs censoring away, a search estimates it on all rows; elsewhere it is estimated on the rows scored, unless
-    the metric was bound before: ``scorer(ho.metrics.ConcordanceUno().for_truth(truth))``.
+    For survival models y is scikit-survival's structured array, or any survival target of ``ho.estimate``. If a
+    metric weighs rows by the distribution of censoring, a search estimates that distribution on all rows. Elsewhere
+    it is estimated on the scored rows, unless you bind the metric first:
+    ``scorer(ho.metrics.ConcordanceUno().for_truth(truth))``.
 
     Examples
     --------

@@ -196,10 +196,9 @@ class MeanOfAreas(MeanOfParts):
 
 @dataclass(frozen=True)
 class RocAuc(PairBased):
-    """Area under the ROC curve of a binary task: the share of pairs that the scores order right, ties half.
+    """Area under the ROC curve of a binary task: the share of pairs that the scores order right; ties count half.
 
-    The same number as scikit-learn's ``roc_auc_score``; NaN where one class has no weight. A constant
-    predictor has .5.
+    It equals scikit-learn's ``roc_auc_score``; NaN if one class has no weight. A constant predictor has .5.
 
     Examples
     --------
@@ -272,12 +271,12 @@ class RocAucOfClasses(PairBased):
 class RocAucOneVsRest(RocAucOfClasses):
     """Mean over classes of the area for that class against all others (scikit-learn's ``multi_class="ovr"``).
 
-    Of a binary task it is the plain area, as in scikit-learn.
+    For a binary task it is the plain area, as in scikit-learn.
 
     Attributes
     ----------
     average : "macro" or "weighted"
-        Plain, or by the weight of the class.
+        The plain mean, or the mean by the weight of the class.
 
     Examples
     --------
@@ -303,13 +302,13 @@ class RocAucOneVsRest(RocAucOfClasses):
 class RocAucOneVsOne(RocAucOfClasses):
     """Mean over pairs of classes of the area for one against the other (Hand & Till 2001, eq. 7).
 
-    Of a pair, the mean of two areas: by the probability of the one, and by that of the other. The same
-    number as scikit-learn's ``multi_class="ovo"`` on rows repeated by their counts.
+    For a pair it is the mean of two areas, one by the probability of each class. It equals scikit-learn's
+    ``multi_class="ovo"`` on rows repeated by their counts.
 
     Attributes
     ----------
     average : "macro" or "weighted"
-        Plain, or by the weight of the two classes together.
+        The plain mean, or the mean by the weight of the two classes together.
 
     Examples
     --------
@@ -340,15 +339,15 @@ def _zero_without_positives(values: Floats, weight: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class AveragePrecision(Metric):
-    """Average precision: the mean over positive rows' thresholds of precision, by the gain in recall.
+    """Average precision: the mean of precision over thresholds, weighted by the gain in recall.
 
-    The same number as scikit-learn's ``average_precision_score``; of several classes the plain mean of each
-    against the rest.
+    It equals scikit-learn's ``average_precision_score``; for several classes it is the plain mean of each against
+    the rest.
 
     Attributes
     ----------
     pos_label : label, optional
-        The class to be found; the task's positive class when None. Without meaning for several classes.
+        The class to find; by default the task's positive class. For two classes only.
 
     Examples
     --------
@@ -452,11 +451,10 @@ def reading_of(metric: Metric, kind: TaskKind) -> Reading | None:
 class SensitivityAtSpecificity(Metric):
     """The largest sensitivity of any threshold at which the specificity is at least the one given.
 
-    A threshold calls rows positive whose score is at least the threshold, so that tied rows go together. In terms
-    of scikit-learn, the largest ``tpr`` of ``roc_curve(..., drop_intermediate=False)`` with
-    ``fpr <= 1 - specificity``, where excesses of 1e-12 are rounding: one false alarm among ten negative rows has a
-    specificity of .9. The threshold is chosen anew on the rows scored; 0 where only a threshold above
-    all scores is specific enough.
+    Rows whose score is at least the threshold are positive, so that tied rows go together. In scikit-learn's terms,
+    it is the largest ``tpr`` of ``roc_curve(..., drop_intermediate=False)`` with ``fpr <= 1 - specificity``, up to
+    rounding of 1e-12: one false alarm among ten negative rows has a specificity of .9. The threshold is chosen anew
+    on the scored rows; the value is 0 if only a threshold above all scores is specific enough.
 
     Attributes
     ----------
@@ -501,8 +499,8 @@ class SensitivityAtSpecificity(Metric):
 class PartialRocAuc(PairBased):
     """The area under the ROC curve up to a false positive rate of ``max_fpr``, standardised.
 
-    By McClish (1989, eq. 7) it is .5 for scores that know nothing and 1 for perfect ones: the same number
-    as scikit-learn's ``roc_auc_score(..., max_fpr=max_fpr)``.
+    By McClish (1989, eq. 7) it is .5 for random scores and 1 for perfect ones. It equals scikit-learn's
+    ``roc_auc_score(..., max_fpr=max_fpr)``.
 
     Attributes
     ----------

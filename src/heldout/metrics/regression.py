@@ -55,7 +55,7 @@ class OfSquares(OfNumbers, OfRowLosses):
 
 @dataclass(frozen=True)
 class MeanSquaredError(OfSquares):
-    """Mean of squared errors.
+    """Mean squared error.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class MeanSquaredError(OfSquares):
 
 @dataclass(frozen=True)
 class RootMeanSquaredError(OfSquares):
-    """Square root of the mean of squared errors, in the target's units.
+    """Root mean squared error, in the target's units.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class RootMeanSquaredError(OfSquares):
 
 @dataclass(frozen=True)
 class MeanAbsoluteError(OfNumbers, OfRowLosses):
-    """Mean of absolute errors, in the target's units.
+    """Mean absolute error, in the target's units.
 
     Examples
     --------
@@ -112,15 +112,17 @@ class MeanAbsoluteError(OfNumbers, OfRowLosses):
 
 @dataclass(frozen=True)
 class PinballLoss(OfNumbers, OfRowLosses):
-    """Mean pinball loss of predicted quantiles: ``alpha`` times an error below, ``1 - alpha`` times one above.
+    """Mean pinball loss of predicted quantiles, in the target's units.
 
-    Least for the ``alpha`` quantile; of .5 it is half the mean absolute error. The same number as scikit-learn's
+    The loss is ``alpha`` times the error of a prediction that is too low, ``1 - alpha`` times that of one too high.
+
+    It is least for the ``alpha`` quantile; for .5 it is half the mean absolute error. It equals scikit-learn's
     ``mean_pinball_loss``.
 
     Attributes
     ----------
     alpha : float
-        From 0 to 1.
+        The quantile, from 0 to 1.
 
     Examples
     --------
@@ -152,10 +154,10 @@ class PinballLoss(OfNumbers, OfRowLosses):
 
 @dataclass(frozen=True)
 class MedianAbsoluteError(OfNumbers):
-    """Median of absolute errors: of the rows repeated by their counts, the mean of the middle two if even.
+    """Median absolute error, in the target's units.
 
-    Versions of scikit-learn differ in their weighted median; this is ``np.median`` of the repeated rows in
-    all of them.
+    It is ``np.median`` of the rows repeated by their counts; versions of scikit-learn differ in their weighted
+    median.
 
     Examples
     --------
@@ -183,10 +185,9 @@ _HALF = np.finfo(np.float64).max / 2
 class R2(OfNumbers):
     """Coefficient of determination, ``1 - SSE / SST``: 1 is perfect, the mean of the rows scores 0.
 
-    Not the squared correlation, for which predictions of the wrong sign are as good as the right ones.
-    Where the target is constant it is 1 if the predictions are that constant and 0 otherwise, as in
-    scikit-learn (which may see a spread in equal values such as .1, from the rounding of their mean; here
-    equal values are constant). Bootstraps with a constant target are drawn again.
+    Not the squared correlation, for which predictions of the wrong sign are as good as the right ones. If the
+    target is constant it is 1 if the predictions are that constant and 0 otherwise, as in scikit-learn (where
+    rounding may make equal values such as .1 seem to vary). Bootstraps with a constant target are drawn again.
 
     Examples
     --------
@@ -255,11 +256,11 @@ def _one_minus(exponent: int, errors: Floats, spread: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Spearman(OfNumbers):
-    """Pearson's correlation of the ranks of truth and prediction, tied rows sharing the mean of theirs.
+    """Spearman's rank correlation of truth and prediction; tied rows share their mean rank.
 
-    The same number as ``scipy.stats.spearmanr``, on rows repeated by their counts; with importance weights, of
-    ranks in which a row takes as many places as it weighs. NaN, as there, for a constant prediction, which so
-    never wins. Predictions of the wrong sign have a negative value.
+    It equals ``scipy.stats.spearmanr`` on rows repeated by their counts; with importance weights, a row takes as
+    many ranks as its weight. A constant prediction has NaN, as in SciPy, and so never wins. Predictions of the
+    wrong sign have a negative value.
 
     Examples
     --------

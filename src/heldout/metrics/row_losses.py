@@ -34,21 +34,21 @@ class Finish(StrEnum):
 
 
 class OfRowLosses(Metric):
-    """A metric that is the mean of one loss per row, or a rising or falling function of that mean.
+    """Base class of metrics that are the mean of one loss per row, or a monotone function of that mean.
 
-    Code that sums losses itself, such as a drop rule, reads them here.
+    Code that needs the losses themselves, such as a drop rule, calls ``losses``.
     """
 
     row_wise = True
 
     @property
     def finish(self) -> Finish:
-        """What becomes of the mean."""
+        """How the mean becomes the value."""
         return Finish.MEAN
 
     @property
     def best_value(self) -> float:
-        """With ``Finish.COMPLEMENT``: the value of rows without loss."""
+        """With ``Finish.COMPLEMENT``: the value if no row has a loss."""
         return 1.0
 
     def losses(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[Any]:
@@ -272,11 +272,11 @@ def effective_size(weights: Floats) -> float:
 
 @dataclass(frozen=True)
 class Bounded(AroundMetric, OfRowLosses):
-    """The mean of one loss per row, of which none exceeds ``most``: "mean_squared_error(most=25)".
+    """A mean of row losses with a known maximum, for Hoeffding's bounds: "mean_squared_error(most=25)".
 
-    Hoeffding's inequality needs losses within a range, and squared errors have none by themselves. If target and
-    predictions lie within [a, b], then ``most`` is (b - a)² for them and b - a for absolute errors. A greater loss
-    is refused, because the bound would not hold.
+    Hoeffding's inequality needs losses within a range, and squared errors are unbounded. If target and predictions
+    lie within [a, b], then ``most`` is (b - a)² for them and b - a for absolute errors. A greater loss is refused,
+    because the bound would not hold.
 
     Attributes
     ----------
@@ -325,7 +325,7 @@ class Bounded(AroundMetric, OfRowLosses):
         return self.metric.range[0], float(self.most)
 
     def losses(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[Any]:
-        """(n, C): those of the metric.
+        """(n, C): the losses of the metric.
 
         Raises InputError where one is greater than ``most``.
         """

@@ -19,13 +19,13 @@ from heldout.metrics.row_losses import Finish, OfRowLosses
 class MeanScore(OfRowLosses):
     """Mean of scores: the prediction of a row is its score, and there are no true values.
 
-    The target, which nobody passes, is the best score on every row, or the task of each row: so that all else that
-    is known of errors holds here.
+    Pass the scores in place of the true values. Internally the target is the best score on every row, or the task
+    of each row, so that methods for row losses apply.
 
     Attributes
     ----------
     least, greatest : float
-        The range of a score, known before any is seen. A score outside it is refused.
+        The range of a score, known in advance. A score outside it is refused.
 
     Examples
     --------

@@ -78,8 +78,8 @@ class ConcordanceIndex(OfRisks):
 
     Notes
     -----
-    scikit-survival's ``concordance_index_censored`` with ``tied_tol=0``. Its default takes risks within 1e-8 of
-    each other as tied; here only equal ones are, so that the units of the risks do not matter.
+    It equals scikit-survival's ``concordance_index_censored`` with ``tied_tol=0``. Its default treats risks within
+    1e-8 of each other as tied; here only equal ones are, so that the units of the risks do not matter.
 
     Examples
     --------
@@ -173,20 +173,20 @@ def inverse(probabilities: Floats) -> Floats:
 class ConcordanceUno(OfRisks):
     """Uno's concordance index: Harrell's with each pair weighted for censoring.
 
-    The pairs of an event at time T weigh 1 / G(T)², G being the probability of not being censored until T; then the
-    index does not depend on how the rows of this study were censored (Uno, Cai, Pencina, D'Agostino & Wei 2011).
-    G is estimated once on all rows of the target, without importance weights, and taken as known: bootstraps and
-    folds keep it.
+    The pairs of an event at time T have the weight 1 / G(T)², G being the probability of not being censored until
+    T, so that the index does not depend on the censoring in this study (Uno, Cai, Pencina, D'Agostino & Wei 2011).
+    G is estimated once on all rows of the target, without importance weights; bootstraps and folds use the same G.
 
     Attributes
     ----------
     tau : float, optional
-        Only events before this time count. Late events weigh most, as few rows are left at risk.
+        Only events before this time count; by default all. Late events have the greatest weights, as few rows are
+        left at risk.
 
     Notes
     -----
-    scikit-survival's ``concordance_index_ipcw`` with these rows as ``survival_train`` and ``survival_test`` both,
-    and ``tied_tol=0``.
+    It equals scikit-survival's ``concordance_index_ipcw`` with these rows as both ``survival_train`` and
+    ``survival_test``, and ``tied_tol=0``.
 
     Examples
     --------
@@ -262,9 +262,9 @@ class ConcordanceUno(OfRisks):
 class SomersD(ByKind, PairBased):
     """Somers' Dxy: the share of comparable pairs ordered right, minus the share ordered wrong.
 
-    Of a binary task 2·AUC - 1 (the Gini coefficient), of a survival task 2·C - 1 with Harrell's concordance index:
-    1 where all pairs are right, 0 where a coin orders them, -1 where all are wrong (Somers 1962). It is what
-    ``rms::validate`` in R calls ``Dxy``; of risks too, greater is better here.
+    For a binary task it is 2·AUC - 1 (the Gini coefficient), for a survival task 2·C - 1 with Harrell's concordance
+    index: 1 if all pairs are right, 0 for random order, -1 if all are wrong (Somers 1962). It is ``Dxy`` of
+    ``rms::validate`` in R, but greater is better for risks too.
 
     Examples
     --------
@@ -344,7 +344,7 @@ class OfCurves(Metric):
 
 @dataclass(frozen=True)
 class IntegratedBrier(OfCurves):
-    """Integrated Brier score of survival probabilities: their mean squared error over a span of times.
+    """Integrated Brier score of survival probabilities: their mean squared error over a range of times.
 
     The trapezoid rule averages the Brier scores over ``times``. 0 is perfect.
 
@@ -356,7 +356,8 @@ class IntegratedBrier(OfCurves):
 
     Notes
     -----
-    scikit-survival's ``integrated_brier_score`` with these rows as ``survival_train`` and ``survival_test`` both.
+    It equals scikit-survival's ``integrated_brier_score`` with these rows as both ``survival_train`` and
+    ``survival_test``.
 
     Examples
     --------
@@ -407,11 +408,11 @@ class BrierAt(OfCurves):
 
     Notes
     -----
-    scikit-survival's ``brier_score`` with these rows as ``survival_train`` and ``survival_test`` both.
+    It equals scikit-survival's ``brier_score`` with these rows as both ``survival_train`` and ``survival_test``.
 
     Examples
     --------
-    The row censored at 1 says nothing, and the others stand for it.
+    The row censored at 1 has no weight, and the others have more:
 
     >>> from heldout.data.task import truth_of
     >>> truth = truth_of([(False, 1), (True, 2), (False, 4)], "survival")
@@ -435,7 +436,7 @@ class BrierAt(OfCurves):
 
     @property
     def times(self) -> tuple[float, ...]:
-        """Of the survival probabilities that it reads."""
+        """The times of the survival probabilities that it reads."""
         return () if self.time is None else (float(self.time),)
 
     @property
@@ -518,7 +519,7 @@ class RocAucAt(OfRisks):
 
     Rows censored before the time are left out, and the others get the weight 1 / G, where G is the probability of
     not being censored until the event, or until the time (Uno, Cai, Tian & Wei 2007). G is estimated once on all
-    rows of the target, without importance weights, and taken as known. NaN if one of the two groups has no weight.
+    rows of the target, without importance weights. NaN if one of the two groups has no weight.
 
     Attributes
     ----------
@@ -527,8 +528,8 @@ class RocAucAt(OfRisks):
 
     Notes
     -----
-    scikit-survival's ``cumulative_dynamic_auc`` at that time, with these rows as ``survival_train`` and
-    ``survival_test`` both.
+    It equals scikit-survival's ``cumulative_dynamic_auc`` at that time, with these rows as both ``survival_train``
+    and ``survival_test``.
 
     Examples
     --------

@@ -54,7 +54,7 @@ def pooled_performance(
     search : HeldOutSearchCV, HeldOutRandomizedSearchCV or NestedEstimate
         Fitted with ``imputation=``, ``keep_models="winner"`` (or "all") and ``keep_predictions=True``; or the
         result of ``ho.nested_cv(imputation=...)``, whose winners are then fitted once more in every outer fold.
-        X, y : array-like
+    X, y : array-like
         The rows that the search was fitted on.
     metric : str, optional
         The name of one of the search's scorers; by default the one that selected the winner.

@@ -297,7 +297,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
 
         Returns
         -------
-                CorrectedScoreDisplay or RankingDisplay
+        CorrectedScoreDisplay or RankingDisplay
             See ``ho.plots`` for more displays.
 
         Raises

@@ -439,7 +439,7 @@ def compare_configurations(
 
     Parameters
     ----------
-        y_true : array-like of shape (N,), PredictionTable or fitted search
+    y_true : array-like of shape (N,), PredictionTable or fitted search
         The true labels or values. The result of ``ho.read_predictions``, or a fitted search of heldout, replaces
         this and ``predictions``.
     predictions : array-like, table or HeldOutPredictions, optional

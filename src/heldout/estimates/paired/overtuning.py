@@ -46,12 +46,12 @@ class DefaultComparison(Record):
 
     Attributes
     ----------
-        name : str
+    name : str
         The default configuration.
     observed : float
         The score of the winner less that of the default on the rows of the search, which chose the winner; positive
         where the winner is better, also for a loss.
-        standard_error : float
+    standard_error : float
         The standard error of ``observed``.
     gain : float
         What tuning gained: the same difference on rows that took no part in choosing the winner.

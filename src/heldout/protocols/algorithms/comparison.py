@@ -308,7 +308,7 @@ class AlgorithmComparison(Record, WithMethodsText):
     ----------
     metric : str
     greater_is_better : bool
-        method : str
+    method : str
         The method of the corrected scores.
     algorithms : tuple of ComparedAlgorithm
         In the order in which they were given.
@@ -328,7 +328,7 @@ class AlgorithmComparison(Record, WithMethodsText):
         The model to deploy: that configuration fitted on all rows; None with ``refit=False``.
     evaluation : Evaluation
         The record of the search over all configurations on all rows.
-        n_folds : int
+    n_folds : int
         The number of outer folds, over all repeats.
     n_fits_saved : int
         Fits that dropping saved.

@@ -186,7 +186,7 @@ class LearningCurve(Record):
     best_possible : float
         The metric's best possible value; errors are distances from it. Infinite if unknown; there are no curves
         then.
-        names : tuple of str
+    names : tuple of str
         Names of the C configurations.
     sizes : ndarray of shape (S,)
         Training rows, ascending.

@@ -313,7 +313,7 @@ def learning_curve(
     param_grid : dict or list of dict, optional
     training_sizes : sequence of float or int, default=(.2, .3, .4, .5, .6, .7, .8)
         Shares of the rows, or numbers of rows; ascending.
-        n_subsamples : int, default=50
+    n_subsamples : int, default=50
         The number of subsamples of each size.
     scoring, pos_label, selection, refit, n_jobs, share, store
         As in ``ho.HeldOutSearchCV``. Of several scorers, the one that ``refit`` names.

@@ -37,7 +37,7 @@ class OuterFold(Record):
         The configuration that was fitted on all of ``training_rows``: the fold's own winner, or with
         ``across="all"`` the one configuration for all; None if there is none.
     tested_name : str
-        inner_score : float
+    inner_score : float
         The score of ``tested`` in that search, by which it was chosen.
     score : float
         The score of ``tested`` on ``test_rows``. The estimate is the mean of these, unless all rows are scored
@@ -99,7 +99,7 @@ class Agreement(Record):
     ----------
     wins : mapping of int to int
         How often each configuration was chosen, the most frequent first.
-        names : mapping of int to str
+    names : mapping of int to str
         The names of these configurations.
     share : float
         The share of outer folds that chose the most frequent one; NaN if none was chosen.
@@ -147,7 +147,7 @@ class NestedEstimate(Estimate):
     Attributes
     ----------
     outer_folds : tuple of OuterFold
-        names : tuple of str
+    names : tuple of str
         The names of all configurations.
     greater_is_better : bool
         Whether the metric is a score (True) or a loss (False).

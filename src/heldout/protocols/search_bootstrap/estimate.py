@@ -25,7 +25,7 @@ class Bootstrap(Record):
 
     Attributes
     ----------
-        number : int
+    number : int
         b, from 0.
     selected : int or None
         The chosen configuration; None if none could be chosen.

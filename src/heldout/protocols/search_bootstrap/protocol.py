@@ -80,14 +80,14 @@ def bootstrap_search(
     X : array-like of shape (N, n_features)
     y : array-like of shape (N,)
     param_grid : dict or list of dict, optional
-        scheme : {"cvt", "models"}, default="cvt"
+    scheme : {"cvt", "models"}, default="cvt"
         What is repeated on each sample: the whole search, or one fit per configuration.
     scoring, pos_label, cv, aggregate, selection, drop, refit, n_jobs, fit_timeout, \
 share, verbose
         As in ``ho.HeldOutSearchCV``. ``cv`` makes the folds inside each sample: a splitter or an integer divides
         its distinct rows, and a list of splits is reduced to them. ``scheme="models"`` has no folds, and accepts
         neither ``cv`` nor ``drop``.
-        store : str, path or Store, optional
+    store : str, path or Store, optional
         A file that keeps every finished fit; the same call continues where it stopped.
     n_bootstraps : int, default=100
         B, the number of samples.

@@ -58,7 +58,7 @@ class CalibrationCurve(CurveTable):
     predicted : ndarray of shape (m,)
         The predictions at which the curve is evaluated.
     apparent : ndarray of shape (m,)
-                The curve of the model fitted on all rows, on these rows.
+        The curve of the model fitted on all rows, on these rows.
     corrected : ndarray of shape (m,)
         ``apparent`` minus the optimism: the mean difference between the replicates' curves on their own sample and
         on all rows, over the replicates that reach the point. NaN if none does.
