@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from heldout.estimates.types import Estimate
     from heldout.execution.inner_split import inner_split
     from heldout.flags import Flag
+    from heldout.folds.halves import split_items
     from heldout.predictions import FoldScores, HeldOutPredictions
     from heldout.protocols.algorithms.protocol import compare_algorithms
     from heldout.protocols.nested.protocol import nested_cv
@@ -72,6 +73,7 @@ __all__ = [
     "save_model",
     "selection",
     "spaces",
+    "split_items",
     "studies",
 ]
 
@@ -105,6 +107,7 @@ _HOMES = {
     "read_predictions": "heldout.readers.any_tool",
     "report_card": "heldout.report.card",
     "rows_needed": "heldout.estimates.training_size",
+    "split_items": "heldout.folds.halves",
 }
 _PACKAGES = {
     name: f"heldout.{name}"

@@ -221,9 +221,7 @@ class Flag(StrEnum):
         "adaptive_search",
         "The search was adaptive: it proposed or dropped configurations because of scores on these same rows. The "
         "estimate replays the selection among {candidates}, but not how the search came to them, so part of the "
-        "optimism remains.{size}{why} Two ways have no such optimism: the short searches without the rows of a "
-        "fold that HeldOutOptunaSearchCV and heldout tune --search optuna make by default, for 0.3 more fits, and "
-        "nested cross-validation that repeats the whole search.",
+        "optimism remains.{size}{why} {ways}",
     )
     STOPPED_WHEN_USELESS = (
         "stopped_when_useless",

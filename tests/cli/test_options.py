@@ -51,7 +51,7 @@ VALIDATE = FITS | {
 }  # fmt: skip
 ESTIMATE = {
     "format": "magic", "target": "none", "event": "none", "fold": "none", "repeat": "none",
-    "row": "none --repeat fold",
+    "row": "none --repeat fold", "tasks": "some", "baseline": "none",
     "configuration": "none --row fold", "prediction": "none", "group": "none", "weight": "none", "exclude": "none",
     "metric": "magic", "positive": "maybe", "response": "magic", "threshold": "0.5", "method": "magic",
     "candidates": "all --method mabt", "evaluation-share": "2 --method mabt",

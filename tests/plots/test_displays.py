@@ -25,7 +25,8 @@ from heldout.report import facts
 from heldout.report.displays.base import name_text
 
 SENTENCE = r"^a plot needs packages of the extra 'plot': pip install 'heldout\[plot\]'$"
-OF_SEARCHES = [getattr(ho.plots, name) for name in ho.plots.__all__ if name != "RaceDisplay"]
+OTHERS = ("RaceDisplay", "LeaderboardDisplay")
+OF_SEARCHES = [getattr(ho.plots, name) for name in ho.plots.__all__ if name not in OTHERS]
 
 
 def draw(display: type, search: Any, **settings: Any) -> Any:
@@ -470,3 +471,15 @@ def test_figures_of_a_page_end_where_the_range_does(near_one: Any, tmp_path: Pat
     assert max(map(float, re.findall(r"([\d.]+),[\d.]+", bars))) <= float(end) + 0.1
     spreads = re.findall(r'stroke-opacity="0.55"[^>]* d="([^"]+)"', figures["Scores by rank"])
     assert spreads and min(float(y) for d in spreads for y in re.findall(r"[\d.]+,([-\d.]+)", d)) >= 0
+
+
+def test_a_leaderboard_draws_corrected_scores_and_tiers() -> None:
+    right = np.random.default_rng(0).random((100, 4)) < [0.5, 0.5, 0.5, 0.9]
+    compared = ho.compare_configurations(right.astype(float), metric="mean_score", random_state=0)
+    board = ho.estimates.leaderboard(compared, baseline=0)
+    display = ho.plots.LeaderboardDisplay.from_leaderboard(board)
+    frame = display.frame()
+    values = {row.value for row in board.rows}
+    assert values <= {*frame["x"]}
+    assert "worse than the best" in texts(display)
+    assert len(display.ax_.get_yticklabels()) == 4

@@ -19,7 +19,7 @@ AS_ESTIMATE = {"compare_estimates", "compare_configurations"}
 """Their parameters are those of ``ho.estimate``, which they name."""
 RECORDS = {
     *("Coverage", "Estimate", "Interval", "Evidence", "Method", "Metric", "Settings", "HeldOutPredictions"),
-    *("Choice", "ScoreTable"),
+    *("Choice", "ScoreTable", "Leaderboard", "LeaderboardRow"),
     *("Barrier", "Dropped", "Racing", "Standing"),
     *("AlgorithmComparison", "AlgorithmDifference", "AlgorithmSelections", "Bootstrap", "CalibrationCurve"),
     *("Candidate", "ComparedAlgorithm", "CurvePoint", "DecisionCurve", "FitCosts", "FittedCoefficients"),

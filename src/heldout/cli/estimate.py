@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from heldout.estimates.base import Method
     from heldout.estimates.comparison import Comparison
     from heldout.estimates.inputs import Inputs
+    from heldout.estimates.paired.leaderboard import Leaderboard
     from heldout.estimates.question import Aggregate
     from heldout.estimates.types import Alternative, Estimate
     from heldout.readers.own_metadata import ColumnRoles
@@ -197,6 +198,8 @@ class FileEstimate:
     table: str
     saved: SavedWinner | None
     """The model that was saved beside the file."""
+    leaderboard: Leaderboard | None = None
+    """Of scores without a target, or where there is a baseline."""
 
     @property
     def main(self) -> Estimate:
@@ -218,6 +221,7 @@ class FileEstimate:
             self.main,
             self.inputs,
             comparison=self.comparison,
+            leaderboard=self.leaderboard,
             command=command,
             title=self.table,
         )
@@ -237,7 +241,19 @@ def estimate_file(options: EstimateOptions, console: Console, folder: OutputFold
     result, saved = _result(options, inputs, methods), SavedWinner.of(reading.roles, options.file)
     if saved is not None:
         result = _with_saved(result, saved, reading.metric, inputs.question.rule.name)
-    return FileEstimate(result, inputs, reading.name, saved)
+    return FileEstimate(result, inputs, reading.name, saved, _leaderboard(options, inputs, methods))
+
+
+def _leaderboard(options: EstimateOptions, inputs: Inputs, methods: dict[str, Method]) -> Leaderboard | None:
+    from heldout.estimates import leaderboard
+    from heldout.estimates.paired.compare import comparison_of
+
+    if options.baseline is None and inputs.question.metric.reads_truth:
+        return None
+    method = methods.get(_defaults.METHOD) or next(iter(methods.values()))
+    comparison = comparison_of(inputs, method)
+    with about_option("--baseline", str(options.baseline)):
+        return leaderboard(comparison, baseline=options.baseline, method=method)
 
 
 def _inputs(options: EstimateOptions, reading: EstimateInput, method: Method) -> Inputs:
@@ -325,7 +341,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
         folder = _folder(options, console)
         answer = estimate_file(options, console, folder)
         files = {} if folder is None else _write_files(folder, answer, command_line(ctx))
-    _print(answer.result, files, console, answer.saved)
+    _print(answer.result, files, console, answer.saved, answer.leaderboard)
     where = f"the files are in {folder.path}" if folder else "nothing else was kept"
     console.check_all_was_printed(where)
 
@@ -359,7 +375,8 @@ def _write_files(folder: OutputFolder, answer: FileEstimate, command: str) -> di
     """Write the files in place of those of an earlier estimate; returns their paths by their names."""
     folder.check_writable()
     content = answer.content(command)
-    written = [folder.write_json("estimate.json", answer.main.to_dict())]
+    beside = {} if answer.leaderboard is None else {"leaderboard": answer.leaderboard.to_dict()}
+    written = [folder.write_json("estimate.json", answer.main.to_dict() | beside)]
     if answer.comparison is None:
         with suppress(FileNotFoundError):  # of other methods than those of this report
             (folder.path / "comparison.json").unlink()
@@ -371,7 +388,11 @@ def _write_files(folder: OutputFolder, answer: FileEstimate, command: str) -> di
 
 
 def _print(
-    result: Estimate | Comparison, files: dict[str, str], console: Console, saved: SavedWinner | None
+    result: Estimate | Comparison,
+    files: dict[str, str],
+    console: Console,
+    saved: SavedWinner | None,
+    leaderboard: Leaderboard | None = None,
 ) -> None:
     from heldout.estimates.types import Estimate
 
@@ -383,4 +404,9 @@ def _print(
         console.show(result.tables())
     if rows:
         console.table(rows)
-    console.document(result.to_dict() | ({} if saved is None else {"saved_model": saved.to_dict(main)}))
+    document = result.to_dict() | ({} if saved is None else {"saved_model": saved.to_dict(main)})
+    if leaderboard is not None:
+        console.lines([""])
+        console.show(leaderboard.tables())
+        document["leaderboard"] = leaderboard.to_dict()
+    console.document(document)

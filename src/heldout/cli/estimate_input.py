@@ -23,6 +23,7 @@ from heldout.cli.options import (
 from heldout.data.checks import (
     METHODS,
     RESPONSES,
+    TASK_DRAWS,
     call_in,
     check_aggregate,
     check_block_length,
@@ -125,6 +126,14 @@ class EstimateOptions:
     group: str | None = option("Rows of one group are drawn together.", metavar="COL", argument="groups")
     weight: str | None = option("How much each row counts.", metavar="COL", argument="sample_weight")
     exclude: tuple[str, ...] = option("A column to ignore; repeatable.", (), metavar="COL")
+    tasks: str | None = option(
+        "Evaluations of several tasks: stratified draws items within each task (the default), whole draws tasks.",
+        metavar="stratified|whole",
+        choices=TASK_DRAWS,
+    )
+    baseline: str | None = option(
+        "The configuration, named beforehand, from which the leaderboard gives differences.", metavar="NAME"
+    )
     metric: str | None = option(
         "The metric to estimate; by default guessed from target and predictions.",
         metavar="NAME",
@@ -262,7 +271,7 @@ def read(options: EstimateOptions, console: Console) -> EstimateInput:
         response=cast("ResponseName", options.response),
         threshold=options.threshold,
     )
-    console.say(_what_was_read(found, truth, held))
+    console.say(_what_was_read(found, truth, held, metric))
     # Columns named by their classes, and our own files, know their direction.
     known = roles is not None or (found.arrays is not None and found.arrays.probabilities is not None)
     upside_down = {} if known else flag_of_upside_down(truth, held)
@@ -307,12 +316,15 @@ def _refuse_readings(options: EstimateOptions) -> None:
 
 def _recognised(export: Export, options: EstimateOptions) -> PredictionTable:
     """The predictions of the file, by the format that recognises it or that is named."""
-    from heldout.readers.formats import format_of
+    from heldout.metrics import metric_named
+    from heldout.readers.formats import FORMATS, format_of
     from heldout.readers.formats.base import ColumnUses
 
-    names = ("target", "event", "fold", "repeat", "row", "group", "weight", "configuration", "exclude")
+    names = ("target", "event", "fold", "repeat", "row", "group", "weight", "configuration", "exclude", "tasks")
     uses = ColumnUses(**{name: getattr(options, name) for name in names}, predictions=options.prediction)
     known = format_of(export, uses, options.format)
+    if known.name == "wide" and options.metric is not None and not metric_named(options.metric).reads_truth:
+        known = FORMATS["scores"]
     if known.name in _OF_CONFIGURATIONS:  # where --configuration names one of them
         uses = replace(uses, configuration=())
     return known.read(export, uses)
@@ -382,8 +394,11 @@ def _metric(
     console: Console,
 ) -> Metric:
     from heldout.metrics import check_fits, metric_named
+    from heldout.metrics.base import full_name
 
     own = None if roles is None else roles.metric
+    if own is None and (remembered := _remembered(found).metric) is not None:
+        own = full_name(remembered)
     name = options.metric or own or found.guessed_metric(truth)
     if options.metric is None:
         console.say(f"Metric: {name}. To choose another: --metric NAME.")
@@ -402,7 +417,7 @@ def _check_folds(options: EstimateOptions, found: PredictionTable) -> None:
         raise InputError(f"{asking} compares scores fold by fold; name the column of folds with --fold.")
 
 
-def _what_was_read(found: PredictionTable, truth: Truth, held: HeldOutPredictions) -> str:
+def _what_was_read(found: PredictionTable, truth: Truth, held: HeldOutPredictions, metric: Metric) -> str:
     from heldout.data.task import labels_text
 
     text = f"{found.source.name}: {counted(truth.n_rows, 'row')}, {counted(held.n_configurations, 'configuration')}"
@@ -411,8 +426,8 @@ def _what_was_read(found: PredictionTable, truth: Truth, held: HeldOutPrediction
         text += f" ({held.names[0]!r} to {held.names[-1]!r})"
     if held.n_repeats > 1:
         text += f", {held.n_repeats} repeats"
-    text += f", {truth.kind.value} target"
-    if truth.positive is None:
+    text += f", {truth.kind.value} target" if metric.reads_truth else ""
+    if truth.positive is None or not metric.reads_truth:
         return f"{text}."
     otherwise = "" if own else "; --positive LABEL says otherwise"
     if found.arrays is not None and found.arrays.probabilities is not None and truth.classes is not None:

@@ -24,6 +24,7 @@ from heldout.estimates.methods.two_part.tilting import Tilting
 from heldout.estimates.methods.wald_cv import WaldCV
 from heldout.estimates.methods.wmc import WMC, WMCS
 from heldout.estimates.methods.zoom import Zoom
+from heldout.estimates.paired.leaderboard import Leaderboard, LeaderboardRow, leaderboard
 from heldout.estimates.question import Settings
 from heldout.estimates.training_size import distance_to_best
 from heldout.estimates.types import Coverage, Estimate, Interval
@@ -50,6 +51,8 @@ __all__ = [
     "HanleyMcNeil",
     "Hoeffding",
     "Interval",
+    "Leaderboard",
+    "LeaderboardRow",
     "LocallySimultaneous",
     "Method",
     "NaiveBootstrap",
@@ -61,6 +64,7 @@ __all__ = [
     "Zoom",
     "automatic_length",
     "distance_to_best",
+    "leaderboard",
     "method_of",
     "recommendation",
 ]

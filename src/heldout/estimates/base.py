@@ -60,11 +60,13 @@ class MethodWords:
         return how.format(bootstraps=f"{bootstraps or 0:,}")
 
 
-def quantity_given(quantity: str, n_splits: int | None) -> str:
-    """The quantity, by how many splits made the predictions (None: not known).
+def quantity_given(quantity: str, n_splits: int | None, *, trained: bool = True) -> str:
+    """The quantity, by how many splits made the predictions (None: not known), and whether rows trained anything.
 
     With a single one, as in a hold-out, there is no expectation over training sets.
     """
+    if not trained:
+        return quantity.replace(OVER_TRAINING_SETS, "the performance on new rows of the same kind,")
     if n_splits is None:
         return quantity.replace(OVER_TRAINING_SETS, TRAINED_AS_THESE)
     return quantity.replace(OVER_TRAINING_SETS, GIVEN_ONE_TRAINING_SET) if n_splits == 1 else quantity
@@ -220,7 +222,7 @@ def conclude(
             about.pop(name, None)
     cited = [*method.sources, *of_blocks, *about.get("sources", ()), *evidence.metric.sources]
     if "quantity" in more:
-        more["quantity"] = quantity_given(more["quantity"], evidence.n_splits)
+        more["quantity"] = quantity_given(more["quantity"], evidence.n_splits, trained=evidence.metric.reads_truth)
     return final_estimate(
         evidence.metric,
         method.name,

@@ -65,6 +65,8 @@ def flags_of_matrix(matrix: Matrix) -> dict[Flag, str]:
     }
     if groups is None and predictions.grouped:
         flags |= Flag.GROUPS_NOT_GIVEN.of()
+    if predictions.adaptive and not matrix.question.metric.reads_truth:
+        flags |= flag_of_adaptive(len(matrix.candidates), predictions.n_rows, ways=WAYS_OF_SCORES)
     return flags | flags_of_groups(None if groups is None else groups[matrix.used])
 
 
@@ -129,14 +131,28 @@ FEW_ROWS = 300
 """Rows up to which that says something of the data at hand."""
 
 
-def flag_of_adaptive(n_candidates: int, n_rows: int | None, why: str = "") -> dict[Flag, str]:
+WAYS_OF_SEARCHES = (
+    "Two ways have no such optimism: the short searches without the rows of a fold that HeldOutOptunaSearchCV and "
+    "heldout tune --search optuna make by default, for 0.3 more fits, and nested cross-validation that repeats the "
+    "whole search."
+)
+WAYS_OF_SCORES = (
+    "Two ways have no such optimism: fresh rows for the winner, or halves (`ho.split_items`), of which one is for "
+    "proposals and the other for the selection and the estimate."
+)
+"""What to do where nothing is fitted again."""
+
+
+def flag_of_adaptive(
+    n_candidates: int, n_rows: int | None, why: str = "", *, ways: str = WAYS_OF_SEARCHES
+) -> dict[Flag, str]:
     """The flag of an adaptive search, of which so many configurations can be selected.
 
     ``why``: a sentence on why it was not cross-fitted.
     """
     size = SIZE_ON_FEW_ROWS if n_rows is not None and n_rows <= FEW_ROWS else ""
     candidates = counted(n_candidates, "configuration")
-    return Flag.ADAPTIVE_SEARCH.of(candidates=candidates, size=size, why=f" {why}" if why else "")
+    return Flag.ADAPTIVE_SEARCH.of(candidates=candidates, size=size, why=f" {why}" if why else "", ways=ways)
 
 
 def flags_of_segments(scores: AggregateScore, truth: Truth, folds: NDArray[np.int32]) -> dict[Flag, str]:

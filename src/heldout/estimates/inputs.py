@@ -178,7 +178,7 @@ def read_inputs(
     if aggregate is not None:
         check_aggregate(aggregate)
     named, rule = _metric_and_rule(asked, metric, selection)
-    if not named.reads_truth and not isinstance(y_true, KnownPredictions):
+    if not (named.reads_truth or isinstance(source, HeldOutPredictions)):
         y_true, predictions, folds = _scores_alone(named, y_true, predictions, folds)
     rows = {
         "y": y_true,
@@ -200,6 +200,10 @@ def read_inputs(
         truth = truth_for(y_true, named, predictions, classes, pos_label)
     else:
         truth = _truth_of_search(asked.truth, y_true, classes, pos_label)
+    if not named.reads_truth and truth.classes is not None:
+        truth = replace(
+            truth, kind=TaskKind.MULTICLASS, positive=None
+        )  # classes are tasks, of which none is positive
     check_room(predictions)
     question = Question(
         # The metric of the search was checked there, for the same target.

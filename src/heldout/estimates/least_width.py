@@ -36,8 +36,9 @@ from heldout.estimates.intervals import NO_WIDTH, has_no_width, standard_error_o
 from heldout.estimates.types import Alternative, Interval
 from heldout.flags import Flag
 from heldout.metrics.aggregate import aggregate_score
-from heldout.metrics.base import Metric, Needs, Response, needed_codes
+from heldout.metrics.base import Metric, Needs, Response, needed_codes, unsigned
 from heldout.metrics.ranking import Share, reading_of
+from heldout.metrics.row_losses import OfRowLosses
 
 FEW_WRONG = 4
 """Up to so many wrong (or right) rows the bootstraps of labels show too little spread."""
@@ -378,7 +379,7 @@ def _near_an_end(interval: Interval, evidence: Evidence, value: float) -> Reache
     share = (value - least) / (greatest - least)
     at_high = share > 0.5
     find: Callable[..., _Bound | None] = _of_few_pairs
-    if reads_labels(metric):
+    if _wrong(evidence) is not None:
         find = partial(_of_few_labels, at_worst=at_high != metric.greater_is_better)
     bound = find(evidence, max(share, 1 - share), tail)
     if bound is None:
@@ -457,12 +458,25 @@ def least_area(area: float, classes: Sequence[float], tail: float) -> float:
 
 def wrong_rows(evidence: Candidates) -> float:
     """How many units the winner predicts wrong, the mean over repeats, as they weigh."""
-    wrong = (evidence.predictions[:, evidence.winner_column] != evidence.truth.values[:, None]) & evidence.in_play
+    cells = _wrong(evidence)
+    assert cells is not None, "asked of labels, and of rows that are right or wrong"
+    wrong = cells & evidence.in_play
     # Rows in no repeat divide by 1 and are wrong in none.
     shares = wrong.sum(axis=1) / np.maximum(evidence.in_play.sum(axis=1), 1)
     weights = evidence.sample_weight
     share = float(np.average(shares, weights=weights))
     return share * evidence.count_of(_all(evidence.truth))
+
+
+def _wrong(evidence: Candidates) -> NDArray[np.bool_] | None:
+    """(n, R): where the winner is wrong; None where rows are not right or wrong."""
+    metric, predictions = unsigned(evidence.metric), evidence.predictions[:, evidence.winner_column]
+    if reads_labels(metric):
+        return np.asarray(predictions != evidence.truth.values[:, None])
+    if not isinstance(metric, OfRowLosses) or metric.calls_foreign_code or not evidence.in_play.all():
+        return None
+    losses = metric.losses(evidence.truth, predictions)
+    return losses if losses.dtype == np.bool_ else None
 
 
 def _all(truth: Truth) -> NDArray[np.bool_]:

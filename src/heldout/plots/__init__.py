@@ -7,6 +7,7 @@ table. Reports draw the same displays. matplotlib comes with the extra ``plot``.
 
 from heldout.report.displays.corrected_score import CorrectedScoreDisplay
 from heldout.report.displays.history import OptimismCurveDisplay, SearchHistoryDisplay
+from heldout.report.displays.leaderboard import LeaderboardDisplay
 from heldout.report.displays.parameters import ParameterPlaneDisplay, ParameterSliceDisplay
 from heldout.report.displays.race import RaceDisplay
 from heldout.report.displays.ranking import RankingDisplay
@@ -22,6 +23,7 @@ __all__ = [
     "CalibrationDisplay",
     "CorrectedScoreDisplay",
     "DecisionCurveDisplay",
+    "LeaderboardDisplay",
     "OptimismCurveDisplay",
     "ParameterPlaneDisplay",
     "ParameterSliceDisplay",

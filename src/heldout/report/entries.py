@@ -43,7 +43,7 @@ OPTIONAL: Mapping[str, Any] = {
     "refused": {}, "race": None, "algorithms": None, "outer": None, "ranking": None, "parameters": (),
     "diagnostics": None, "shared": (), "delivered": "", "precision_recall": (), "thresholds": None,
     "no_calibration": "", "columns": None, "treatment": None, "overtuning": None, "importance": None,
-    "coefficients": None, "own_importances": None,
+    "coefficients": None, "own_importances": None, "leaderboard": None,
 }  # fmt: skip
 """What only some searches and estimates have."""
 

@@ -14,12 +14,14 @@ from heldout.estimates.comparison import SEEN_IN_THE_ROW, Comparison
 from heldout.estimates.evidence import Candidates
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.inputs import Inputs
+from heldout.estimates.paired.leaderboard import Leaderboard
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Estimate
 from heldout.metrics.named import in_sentence
 from heldout.protocols.words import method_words
 from heldout.report.configuration_parts import parts_in_name
 from heldout.report.diagnostics import predictions_facts, two_classes
+from heldout.report.displays.leaderboard import leaderboard_facts
 from heldout.report.entries import OPTIONAL, Facts
 from heldout.report.facts import study_facts
 from heldout.report.headline import (
@@ -49,12 +51,19 @@ NO_CANDIDATE = "it lacks predictions that others have, so it was not a candidate
 
 
 def file_facts(
-    estimate: Estimate, inputs: Inputs, *, comparison: Comparison | None = None, command: str = "", title: str = ""
+    estimate: Estimate,
+    inputs: Inputs,
+    *,
+    comparison: Comparison | None = None,
+    leaderboard: Leaderboard | None = None,
+    command: str = "",
+    title: str = "",
 ) -> Facts:
     """What an estimate from predictions alone says.
 
     ``inputs`` is the question that it answers, and ``comparison`` holds the answers of all methods where there are
-    several. ``command`` is the command line or call that made it, ``title`` such as the name of the file.
+    several, ``leaderboard`` that of all configurations. ``command`` is the command line or call that made it,
+    ``title`` such as the name of the file.
     """
     truth, predictions = inputs.truth, inputs.predictions
     within = estimate.provenance.get("aggregate") == "within"
@@ -84,6 +93,7 @@ def file_facts(
     )
     return Facts(
         {**OPTIONAL, **_methods(comparison, scale)},
+        leaderboard=None if leaderboard is None else leaderboard_facts(leaderboard),
         kind="estimate",
         headline=headline,
         facts=_labelled(inputs, len(failures), len(dropped), folds),
@@ -96,7 +106,9 @@ def file_facts(
         citations=citations_of([estimate, *(() if comparison is None else comparison.values())], diagnostics),
         **study_facts(estimate),
         reproduction=reproduction_of([estimate.provenance]),
-        delivered=delivered_sentence(
+        delivered=""
+        if not metric.reads_truth
+        else delivered_sentence(
             estimate,
             estimate.n_rows_used,
             source="file",

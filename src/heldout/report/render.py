@@ -17,6 +17,7 @@ from heldout.protocols.words import QUANTITY_IPL, method_words
 from heldout.references import REFERENCES
 from heldout.report.displays.base import Display, embedded
 from heldout.report.displays.corrected_score import corrected_score
+from heldout.report.displays.leaderboard import LeaderboardDisplay
 from heldout.report.displays.pages import (
     FittedDisplay,
     GainsDisplay,
@@ -111,6 +112,8 @@ def _figures(content: Facts) -> dict[str, Any]:
     if content.distribution is not None:
         title = f"Distribution of the bootstrapped {content.headline.metric.title}"
         displays["distribution"] = corrected_score(content.headline, content.distribution), title
+    if (board := content.leaderboard) is not None:
+        displays["leaderboard"] = LeaderboardDisplay(board.metric, board.reference, board.rows), "Leaderboard"
     if race is not None and race.saved:
         displays["race"] = SplitsDisplay(race), "Configurations by split"
     if curve is not None:
@@ -127,11 +130,22 @@ def _figures(content: Facts) -> dict[str, Any]:
     figures = dict.fromkeys(FIGURES, "")
     for name, (display, title) in displays.items():
         description = _splits_words(race.alive) if name == "race" else ""
-        figures[name] = safe(embedded(display, name, title, description))
+        size = {"width": 640, "height": round(72 * display._size[1])} if name == "leaderboard" else {}
+        figures[name] = safe(embedded(display, name, title, description, **size))
     return figures
 
 
-FIGURES = ("distribution", "race", "overtuning", "roc", "precision", "calibration", "fitted", "residuals")
+FIGURES = (
+    "distribution",
+    "leaderboard",
+    "race",
+    "overtuning",
+    "roc",
+    "precision",
+    "calibration",
+    "fitted",
+    "residuals",
+)
 
 
 def _splits_words(alive: Sequence[int]) -> str:

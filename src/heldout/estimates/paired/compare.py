@@ -17,10 +17,11 @@ from heldout._record import Record, Shown, TextTable, frame_of, rows_table
 from heldout._streams import RandomState
 from heldout._types import Floats
 from heldout.errors import HeldoutWarning, InputError
+from heldout.estimates.base import Method
 from heldout.estimates.block_length import BlockLength
 from heldout.estimates.bootstrap import is_unbiased
 from heldout.estimates.evidence import Candidates, needs_one_configuration
-from heldout.estimates.inputs import read_inputs
+from heldout.estimates.inputs import Inputs, read_inputs
 from heldout.estimates.intervals import NO_WIDTH, bootstrap_interval, has_no_width
 from heldout.estimates.least_width import alike_of
 from heldout.estimates.methods.bbc import BBC
@@ -192,6 +193,8 @@ class ConfigurationComparison(Shown):
 
     evidence: Candidates
     scores: PairedScores
+    method: Method | None = None
+    """That of the predictions, where they remember one."""
     sources: ClassVar[tuple[str, ...]] = ("hansen2011", "tsamardinos2018")
     """Keys of ``heldout.references``."""
 
@@ -392,6 +395,10 @@ class ConfigurationComparison(Shown):
             raise InputError(f"configuration {names[index]!r} failed, so there is nothing to compare.")
         return int(column[0])
 
+    def name_of(self, configuration: str | int) -> str:
+        """The name of a configuration as the user names it, which must not have failed."""
+        return self._name(self._column(configuration))
+
     def _name(self, column: int) -> str:
         return self.names[int(self.evidence.candidates[column])]
 
@@ -475,13 +482,24 @@ classes, pos_label, response, threshold, adaptive, block_length, random_state, n
     >>> compared.difference("winner", 3).probability_better > 0.99
     True
     """
-    evidence = read_inputs(**locals()).evidence(BBC())
+    inputs = read_inputs(**locals())
+    comparison = comparison_of(inputs, inputs.method)
+    if Flag.FAILED_CONFIGURATIONS in comparison.flags:
+        warnings.warn(HeldoutWarning(comparison.flags[Flag.FAILED_CONFIGURATIONS]), stacklevel=2)
+    return comparison
+
+
+def comparison_of(inputs: Inputs, method: Method | None) -> ConfigurationComparison:
+    """The comparison of what was read, in the bootstraps that ``method`` draws.
+
+    Raises InputError when the selection rule chooses no single configuration.
+    """
+    evidence = inputs.evidence(BBC())
     reason = needs_one_configuration(evidence)
     if reason:
         raise InputError(
             f"configurations cannot be compared: {reason}; choose a rule of one, such as 'best'.",
             argument="selection",
         )
-    if Flag.FAILED_CONFIGURATIONS in evidence.flags:
-        warnings.warn(HeldoutWarning(evidence.flags[Flag.FAILED_CONFIGURATIONS]), stacklevel=2)
-    return ConfigurationComparison(evidence, paired_scores(evidence))
+    scores = paired_scores(evidence, stratify=getattr(method, "stratify", False))
+    return ConfigurationComparison(evidence, scores, method)

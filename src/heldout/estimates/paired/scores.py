@@ -64,12 +64,12 @@ class PairedScores:
         return self.chosen != NONE_CHOSEN
 
 
-def paired_scores(evidence: Candidates) -> PairedScores:
+def paired_scores(evidence: Candidates, *, stratify: bool = False) -> PairedScores:
     """Draw the bootstraps of ``heldout.estimate``, and score every candidate in each."""
     reason = undrawable_rows(evidence)
     if reason:
         raise InputError(f"{reason}.")
-    draws = draws_of(evidence)
+    draws = draws_of(evidence, stratify=stratify)
 
     def block(first: int, last: int) -> tuple[Floats, Floats, NDArray[np.intp]]:
         counts, _ = draws.block(first, last)

@@ -157,6 +157,10 @@ class Scores(Tool):
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         return False
 
+    def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
+        table = super().read(export, uses)
+        return replace(table, source=replace(table.source, columns={}))
+
     def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
         table = export.table_with()
         return {"": replace(table, frame=table.frame.assign(part="all", best=MeanScore().range[1]))}, uses

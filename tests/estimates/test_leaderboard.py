@@ -1,0 +1,131 @@
+"""``ho.estimates.leaderboard``: corrected scores of all configurations, and what the rows tell apart."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import heldout as ho
+from heldout.errors import InputError
+from heldout.estimates import leaderboard
+from heldout.estimates.paired.compare import ConfigurationComparison
+
+RNG = np.random.default_rng(5)
+SCORES = (RNG.random((120, 8)) < np.linspace(0.5, 0.7, 8)).astype(float)
+
+
+def compared(scores: np.ndarray = SCORES, **more: object) -> ConfigurationComparison:
+    return ho.compare_configurations(scores, metric="mean_score", random_state=0, **more)
+
+
+def test_the_first_has_the_estimate_of_the_winner_in_bits() -> None:
+    board = leaderboard(compared())
+    found = ho.estimate(SCORES, metric="mean_score", random_state=0)
+    first = board.rows[0]
+    assert (first.name, first.value, first.interval) == (found.selected_name, found.value, found.interval)
+    assert first.uncorrected == found.uncorrected
+    assert first.difference is None
+
+
+def test_each_place_has_the_estimate_of_the_rule_that_chooses_it() -> None:
+    third = ho.estimate(
+        SCORES,
+        metric="mean_score",
+        random_state=0,
+        selection=lambda scores: np.argsort(-scores, axis=1, kind="stable")[:, 2],
+    )
+    standing = leaderboard(compared()).rows[2]
+    assert (standing.name, standing.value, standing.interval) == (third.selected_name, third.value, third.interval)
+
+
+def test_the_ranking_is_by_uncorrected_scores_and_the_correction_shrinks_the_ends() -> None:
+    rows = leaderboard(compared()).rows
+    uncorrected = [each.uncorrected for each in rows]
+    assert uncorrected == sorted(uncorrected, reverse=True)
+    assert rows[0].value < rows[0].uncorrected
+    assert rows[-1].value > rows[-1].uncorrected
+
+
+def test_tiers_begin_with_the_confidence_set() -> None:
+    scores = SCORES.copy()
+    scores[:, 0] = 1.0
+    scores[:, 1] = 0.0
+    board = leaderboard(compared(scores))
+    assert [each.name for each in board.rows if each.tier == 1] == ["configuration 0"]
+    assert board.rows[-1].name == "configuration 1"
+    assert board.rows[-1].tier == max(each.tier for each in board.rows) > 2
+
+
+def test_differences_are_from_a_baseline_that_is_fixed() -> None:
+    comparison = compared()
+    board = leaderboard(comparison, baseline=3)
+    assert board.reference == "configuration 3"
+    for each in board.rows:
+        if each.name == "configuration 3":
+            assert each.difference is None
+        else:
+            own = comparison.difference(each.name, 3, fixed=[3])
+            assert each.difference is not None
+            assert (each.difference.value, each.difference.interval) == (own.value, own.interval)
+
+
+def test_the_baseline_is_listed_below_the_best() -> None:
+    worst = int(SCORES.mean(axis=0).argmin())
+    board = leaderboard(compared(), baseline=worst, most=3)
+    assert len(board.rows) == 4
+    assert board.rows[-1].name == f"configuration {worst}"
+    assert board.n_configurations == 8
+
+
+def test_the_rows_that_tell_the_two_best_apart() -> None:
+    # Differences of 1 on one row in ten and 0 on the others: a mean of .1 and a standard deviation of .3.
+    first, second = np.ones(200), np.ones(200)
+    second[::10] = 0.0
+    board = leaderboard(compared(np.column_stack([first, second])))
+    expected = 0.09 / 0.01 * (1.959964 + 0.841621) ** 2
+    assert board.rows_needed == pytest.approx(expected, rel=0.1)
+    assert any(f"about {board.rows_needed:,} rows would tell the two apart" in each for each in board.sentences)
+
+
+def test_two_equal_ones_are_told_apart_by_no_number_of_rows() -> None:
+    board = leaderboard(compared(np.repeat(SCORES[:, :1], 2, axis=1)))
+    assert board.rows_needed is None
+    assert all("would tell" not in each for each in board.sentences)
+
+
+@pytest.mark.parametrize(("spread_of_rows", "share"), [(0.0, 1.0), (1.0, 0.0)])
+def test_variance_is_between_repeats_or_between_rows(spread_of_rows: float, share: float) -> None:
+    rows, noise = RNG.random((4000, 1, 1)), RNG.random((4000, 1, 4))
+    scores = spread_of_rows * rows + (1 - spread_of_rows) * noise
+    board = leaderboard(compared(np.repeat(scores, 2, axis=1)))
+    assert board.share_of_repeats == pytest.approx(share, abs=0.1)
+    help_ = "would not help" if share == 0 else "would help"
+    assert help_ in board.sentences[-1]
+
+
+def test_one_repeat_has_no_variance_between_repeats() -> None:
+    assert leaderboard(compared()).share_of_repeats is None
+
+
+def test_other_metrics_have_leaderboards_too() -> None:
+    y = RNG.integers(0, 2, 90)
+    guesses = RNG.random((90, 4)) + 0.7 * np.outer(y, [0, 1, 0, 0])
+    comparison = ho.compare_configurations(y, guesses, metric="roc_auc", random_state=0)
+    board = leaderboard(comparison)
+    found = ho.estimate(y, guesses, metric="roc_auc", random_state=0)
+    assert (board.rows[0].value, board.rows[0].name) == (found.value, "configuration 1")
+
+
+def test_it_is_a_frame_a_document_and_a_table() -> None:
+    board = leaderboard(compared(), baseline=0)
+    assert list(board.to_frame().columns[:4]) == ["configuration", "corrected", "low", "high"]
+    assert json.loads(json.dumps(board.to_dict(), allow_nan=False))["reference"] == "configuration 0"
+    assert "tier" in board.text()
+    assert "<table" in board._repr_html_()
+
+
+def test_an_unknown_baseline_is_refused() -> None:
+    with pytest.raises(InputError, match="configuration 9"):
+        leaderboard(compared(), baseline="configuration 9")
