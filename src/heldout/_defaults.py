@@ -5,6 +5,8 @@ from typing import Final
 METHOD = "shrinkage"
 """The method of estimation where held-out predictions are known and a user names none."""
 BOOTSTRAPS = 1000
+ROWS_OF_BOOTSTRAP = 50_000
+"""With more rows bootstraps draw from a random part of so many."""
 LEVEL = 0.95
 ALTERNATIVE: Final = "two-sided"
 AGGREGATE: Final = "auto"

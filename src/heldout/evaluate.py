@@ -263,6 +263,7 @@ def _question(
         alternative=estimation.alternative,
         entropy=search.entropy,
         block_length=estimation.blocks,
+        n_rows_of_bootstrap=estimation.n_rows_of_bootstrap,
         drop=None if search.drop is None else call_text(search.drop),
         groups=task.groups,
         sample_weight=task.sample_weight,

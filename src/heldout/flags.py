@@ -61,6 +61,11 @@ class Flag(StrEnum):
         "incomplete_predictions",
         "The estimate uses {used} of {total} rows{often}: those that every candidate predicted.",
     )
+    NOISE_OF_A_PART = (
+        "noise_of_a_part",
+        "Value and uncorrected score are of all {total:,} rows. Their noise is that of a random part of {part:,}, "
+        "scaled to all: with so many rows it is as good (`n_rows_of_bootstrap=None` draws from all).",
+    )
     INCOMPLETE_CONFIGURATIONS = (
         "incomplete_configurations",
         "{lacking} of {total} configurations lack the predictions of whole folds, because their fits failed or a "

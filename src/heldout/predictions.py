@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout import _defaults
 from heldout._record import Shown
+from heldout.data.row_part import RowPart
 from heldout.data.task import Truth, shortened
 from heldout.errors import InputError
 from heldout.flags import Flag
@@ -42,7 +44,7 @@ class SearchQuestion:
         The same rule, with what it counted in the fitted models.
     selected_on : mapping of str to Metric
         The metrics that the rule reads, by their names in the search.
-    n_bootstraps, confidence_level, alternative, entropy, block_length
+    n_bootstraps, confidence_level, alternative, entropy, block_length, n_rows_of_bootstrap
         Of the estimate.
     drop : str or None
         The drop rule.
@@ -74,6 +76,7 @@ class SearchQuestion:
     alternative: str | None = None
     entropy: int | None = None
     block_length: Any = None
+    n_rows_of_bootstrap: int | None = _defaults.ROWS_OF_BOOTSTRAP
     drop: str | None = None
     groups: NDArray[Any] | None = None
     sample_weight: NDArray[np.float64] | None = None
@@ -127,6 +130,8 @@ class HeldOutPredictions(Shown):
         What a reader of any estimate from them must know, such as that repeats were averaged.
     question : SearchQuestion or None
         The metric, rule, method and settings of the search that made them; ``ho.estimate`` uses them by default.
+    part : RowPart or None
+        The part of the rows that these are, where a search kept only those that its estimates read.
     """
 
     responses: Mapping[Response, NDArray[Any]]
@@ -145,6 +150,7 @@ class HeldOutPredictions(Shown):
     adaptive: bool = False
     flags: Mapping[Flag, str] = field(default_factory=dict)
     question: SearchQuestion | None = None
+    part: RowPart | None = None
 
     _title = "held-out predictions"
     _shown = "rows=n_rows configurations=n_configurations repeats=n_repeats responses=listed_responses"
@@ -232,6 +238,11 @@ class HeldOutPredictions(Shown):
             failed=failed,
             dropped=dropped,
         )
+
+    def at(self, rows: NDArray[np.intp]) -> HeldOutPredictions:
+        """The predictions of some rows."""
+        responses = {response: array[rows] for response, array in self.responses.items()}
+        return replace(self, responses=responses, folds=None if self.folds is None else self.folds[rows])
 
     def for_metric(self, metric: Metric) -> NDArray[Any]:
         """The array that a metric reads: for each configuration the first response that it has.

@@ -50,7 +50,8 @@ PARTS_OF_A_SEARCH = (
 """Arguments that decide what is estimated: a search and the call that repeats it must not name two values."""
 
 OF_THE_SEARCH_ALONE = (
-    "method", "n_bootstraps", "block_length", "return_train_score", "keep_models", "training_size_correction",
+    "method", "n_bootstraps", "block_length", "n_rows_of_bootstrap", "return_train_score", "keep_models",
+    "training_size_correction",
 )  # fmt: skip
 """Arguments of a search that a protocol, which repeats it, does not take over."""
 

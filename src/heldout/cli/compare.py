@@ -48,8 +48,8 @@ class CompareOptions(TuneOptions):
 
     LACKS: ClassVar = frozenset({
         "n_trials", "timeout", "batch_size", "feedback", "stop_when_useless", "imputations", "stop_when_width",
-        "return_train_score", "interval", "block_length", "training_size_correction", "across", "scheme", "deploy",
-        "importance",
+        "return_train_score", "interval", "block_length", "n_rows_of_bootstrap", "training_size_correction",
+        "across", "scheme", "deploy", "importance",
     })  # fmt: skip
 
     search: str | None = fixed_search()

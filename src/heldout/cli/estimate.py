@@ -257,6 +257,7 @@ def _leaderboard(options: EstimateOptions, inputs: Inputs, methods: dict[str, Me
 
 
 def _inputs(options: EstimateOptions, reading: EstimateInput, method: Method) -> Inputs:
+    from heldout.data.checks import rows_of_bootstrap
     from heldout.estimates.inputs import read_inputs
 
     return read_inputs(
@@ -271,6 +272,7 @@ def _inputs(options: EstimateOptions, reading: EstimateInput, method: Method) ->
         threshold=reading.threshold,
         adaptive=options.adaptive,
         block_length=options.block_length,
+        n_rows_of_bootstrap=rows_of_bootstrap(options.n_rows_of_bootstrap),
         n_bootstraps=options.n_bootstraps,
         confidence_level=options.confidence_level,
         alternative=cast("Alternative | None", options.alternative),

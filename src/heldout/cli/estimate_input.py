@@ -13,6 +13,7 @@ from heldout._streams import entropy_of
 from heldout._text import counted
 from heldout.cli.options import (
     BLOCK_LENGTH_HELP,
+    ROWS_OF_BOOTSTRAP_HELP,
     about_option,
     argument,
     check_values,
@@ -33,6 +34,7 @@ from heldout.data.checks import (
     check_jobs,
     check_known,
     check_rule_names,
+    rows_of_bootstrap,
 )
 from heldout.errors import InputError
 
@@ -190,6 +192,9 @@ class EstimateOptions:
         False,
     )
     block_length: str | None = option(BLOCK_LENGTH_HELP, metavar="auto|ROWS", check=check_block_length)
+    n_rows_of_bootstrap: str = option(
+        ROWS_OF_BOOTSTRAP_HELP, str(_defaults.ROWS_OF_BOOTSTRAP), metavar="ROWS|all", check=rows_of_bootstrap
+    )
     n_bootstraps: int | None = option(
         f"Number of bootstraps; by default that of the file, else {_defaults.BOOTSTRAPS}."
     )

@@ -330,6 +330,10 @@ def naming(options: Mapping[str, OptionText]) -> Iterator[None]:
         raise type(error)(text, argument=error.argument) from error
 
 
+ROWS_OF_BOOTSTRAP_HELP = (
+    "Of more rows bootstraps draw from a random part of so many, whose noise is scaled to all rows; 'all' draws "
+    "from all."
+)
 BLOCK_LENGTH_HELP = (
     "The lines follow time, and bootstraps draw blocks of so many consecutive ones, or auto; stationary:ROWS for "
     "blocks of geometric lengths."

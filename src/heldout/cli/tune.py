@@ -25,6 +25,7 @@ from heldout.cli.tune_options import (
     is_protocol,
     nested_settings,
 )
+from heldout.data.checks import rows_of_bootstrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,6 +104,7 @@ def job_of(options: TuneOptions, console: Console) -> TuneJob:
         confidence_level=options.confidence_level,
         alternative=cast("Alternative", options.alternative),
         block_length=options.block_length,
+        n_rows_of_bootstrap=rows_of_bootstrap(options.n_rows_of_bootstrap),
         drop=options.drop,
         stop_when_width=options.stop_when_width,
         training_size_correction=options.training_size_correction,

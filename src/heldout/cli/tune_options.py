@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from heldout import _defaults
 from heldout.cli.options import (
     BLOCK_LENGTH_HELP,
+    ROWS_OF_BOOTSTRAP_HELP,
     OptionText,
     RunOptions,
     TableOptions,
@@ -36,6 +37,7 @@ from heldout.data.checks import (
     check_interval_settings,
     check_rule_names,
     check_timeout,
+    rows_of_bootstrap,
 )
 from heldout.errors import InputError
 
@@ -313,6 +315,13 @@ class TuneOptions(TableOptions, RunOptions):
         BLOCK_LENGTH_HELP,
         metavar="auto|ROWS",
         check=check_block_length,
+        decides=False,
+    )
+    n_rows_of_bootstrap: str = estimate_option(
+        ROWS_OF_BOOTSTRAP_HELP,
+        str(_defaults.ROWS_OF_BOOTSTRAP),
+        metavar="ROWS|all",
+        check=rows_of_bootstrap,
         decides=False,
     )
     training_size_correction: bool = estimate_option(

@@ -33,6 +33,7 @@ MOST_CONFIGURATIONS = 1_000_000
 MOST_SPLITS = 100_000
 MOST_FITS = 10_000_000
 MOST_BOOTSTRAPS = 10_000_000
+LEAST_ROWS_OF_BOOTSTRAP = 1000
 """More than any run can finish: 10 million fits of a millisecond take three hours, and of a second four months."""
 
 _CGROUPS = Path("/sys/fs/cgroup")
@@ -471,6 +472,22 @@ def check_interval_settings(
             argument="confidence_level",
         )
     check_choice("alternative", alternative, ALTERNATIVES)
+
+
+def check_rows_of_bootstrap(n_rows: Any) -> None:
+    """Refuse a number of rows of which bootstraps could not tell the noise."""
+    if n_rows is not None:
+        usual = f"{_defaults.ROWS_OF_BOOTSTRAP} is usual, None (--n-rows-of-bootstrap all) draws from all"
+        check_count("n_rows_of_bootstrap", n_rows, least=LEAST_ROWS_OF_BOOTSTRAP, usual=usual)
+
+
+def rows_of_bootstrap(text: str) -> int | None:
+    """The number that an option names; None for all rows."""
+    if text == "all":
+        return None
+    n_rows: Any = int(text) if text.isdecimal() else text
+    check_rows_of_bootstrap(n_rows)
+    return int(n_rows)
 
 
 def check_timeout(timeout: Any, argument: str = "fit_timeout") -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._streams import stream
 from heldout._types import Floats
+from heldout.data.row_part import RowPart, row_part
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
 from heldout.estimates.input_arrays import read_as
+from heldout.estimates.part_scores import PartScore
 from heldout.estimates.question import Question, Scale
 from heldout.estimates.responses import cut
 from heldout.metrics.aggregate import AggregateScore, alignable, score_on_scale
@@ -21,6 +24,9 @@ from heldout.predictions import HeldOutPredictions, is_predicted
 from heldout.selection.base import WeightRule
 from heldout.selection.ensembles import Averages
 from heldout.selection.threshold import Cuts, Threshold, cuts_of
+
+A_TIME = 8
+"""Columns of very many rows that are scored together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +39,7 @@ class Matrix:
     failed: Mapping[int, str]  # configurations that failed, and why
     candidates: NDArray[np.intp]  # those that neither failed nor were dropped
     used: NDArray[np.intp]  # (n,): the rows that all candidates predicted in some repeat
+    rows: NDArray[np.intp]  # (n,): where these are in the arrays of ``predictions``
     truth: Truth  # of these
     in_play: NDArray[np.bool_]  # (n, R): the predictions that all of them made
     # codes (n, R) of "pooled" and "folds"; None for "folds" where the folds are not known
@@ -40,6 +47,10 @@ class Matrix:
     cuts: Cuts | None = None  # where a column is a configuration at a threshold
     # (n, columns, R): what the cuts make of the scores: the same for every metric
     labels: NDArray[np.int8] | None = None
+    part: RowPart | None = None  # the part of the rows that these are, where bootstraps draw from a part
+    whole: Matrix | None = None  # that of all rows then; None where their predictions were not kept
+    # (splits, C): scores that a search has computed of all rows of each split, by metric
+    known: Sequence[tuple[Metric, Floats]] = ()
     _bound: dict[tuple[int, Scale], tuple[Metric, AggregateScore]] = field(
         default_factory=dict, init=False, repr=False
     )
@@ -63,6 +74,36 @@ class Matrix:
         """The configuration behind each column."""
         return self.candidates if self.cuts is None else self.candidates[self.cuts.column]
 
+    @property
+    def n_rows_used(self) -> int:
+        """How many rows every candidate predicted."""
+        return len(self.used) if self.part is None else self.part.n_rows
+
+    def of_part(self, known: Sequence[tuple[Metric, Floats]] = ()) -> Matrix:
+        """The matrix from whose rows bootstraps draw: of a part of very many rows, otherwise itself.
+
+        An ensemble's predictions are averaged anew for each choice, so that all of its rows are needed.
+        """
+        question, predictions = self.question, self.predictions
+        if predictions.part is not None:
+            return replace(self, part=predictions.part, known=known)
+        if isinstance(question.rule, WeightRule):
+            return self
+        length = question.settings.length_of_blocks(exchangeable=predictions.exchangeable)
+        seed = stream(question.settings.entropy, "part of rows")
+        part = row_part(
+            self.whole_truth, self.used, question.settings.n_rows, seed, groups=question.groups, block_length=length
+        )
+        if part is None:
+            return self
+        at = np.searchsorted(self.used, part.rows)
+        return replace(
+            self, part=part, whole=self, known=known, predictions=predictions.at(self.rows[at]), used=part.rows,
+            rows=np.arange(len(at)), truth=self.truth.rows(at), in_play=self.in_play[at],
+            segments={name: None if codes is None else codes[at] for name, codes in self.segments.items()},
+            labels=None if self.labels is None else self.labels[at],
+        )  # fmt: skip
+
     def at_thresholds(self) -> Matrix:
         """A column for each candidate at each threshold that the rule tries."""
         rule, metric = self.question.rule, self.question.metric
@@ -74,22 +115,46 @@ class Matrix:
 
     def score(self, metric: Metric, aggregate: Scale) -> AggregateScore:
         """The metric of every column in an aggregate, bound once for the evidence of all aggregates."""
-        if metric.calls_foreign_code:  # it counts its failures, which are those of one method
-            return self.score_of(self.as_metric_reads(metric), metric, aggregate)
         # By identity, and with the metric beside it: an id is free for another object once its own is gone.
         key = id(metric), aggregate
         if key not in self._bound:
-            self._bound[key] = metric, self.score_of(self.as_metric_reads(metric), metric, aggregate)
+            score = self.score_of(self.as_metric_reads(metric), metric, aggregate)
+            if self.part is not None:
+                score = self._of_all_rows(score, metric, aggregate)
+            if metric.calls_foreign_code:  # it counts its failures, which are those of one method
+                return score
+            self._bound[key] = metric, score
         return self._bound[key][1]
+
+    def _of_all_rows(self, of_part: AggregateScore, metric: Metric, aggregate: Scale) -> AggregateScore:
+        """The scores of all rows, with the noise of those of a part."""
+        assert self.part is not None, "score says so"
+        known = [values for other, values in self.known if other is metric and aggregate == "folds"]
+        if known and self.cuts is None:
+            whole = known[0][:, self.candidates]
+        else:
+            assert self.whole is not None, "a search keeps all predictions unless it knows all scores"
+            whole = self.whole.observed_by_segment(metric, aggregate)
+        members = {each.name: getattr(of_part, each.name) for each in fields(AggregateScore)}
+        return PartScore(**members, of_part=of_part, whole=whole, shares=self.part.shares)
+
+    def observed_by_segment(self, metric: Metric, aggregate: Scale) -> Floats:
+        """(segments, columns): the metric on every row once, some columns at a time, because each takes memory."""
+        array = self.as_metric_reads(metric)
+        columns = range(0, array.shape[1], A_TIME)
+        parts = [self.score_of(array[:, at : at + A_TIME], metric, aggregate) for at in columns]
+        return np.concatenate([part.observed_by_segment() for part in parts], axis=1)
 
     def score_of(self, array: NDArray[Any], metric: Metric, aggregate: Scale) -> AggregateScore:
         """The metric of other predictions of the rows used, in an aggregate."""
         question = self.question
         weights = next((its for other, its in question.weights if other is metric), question.sample_weight)
         repeats, folds = self.segments["pooled"], self.segments["folds"]
-        return score_on_scale(
-            aggregate, metric, self.truth, array, repeats, folds, None if weights is None else weights[self.used]
-        )
+        weights = None if weights is None else weights[self.used]
+        if self.part is not None and not isinstance(self.part.shares, float):
+            weights = (1.0 if weights is None else weights) / self.part.shares
+            weights /= weights.mean()
+        return score_on_scale(aggregate, metric, self.truth, array, repeats, folds, weights)
 
     def averages(self, metric: Metric) -> Averages | None:
         """The predictions that a rule of weights averages; None for other rules."""
@@ -110,11 +175,11 @@ class Matrix:
 
     def as_rule_reads(self, metric: Metric) -> NDArray[Any]:
         """(n, candidates, R[, outputs]): the response that the rule reads for the metric."""
-        used, candidates = self.used, self.candidates
+        rows, candidates = self.rows, self.candidates
         array = self.predictions.for_metric(read_as(self.question.rule, metric, self.truth))
         # A fancy index copies the predictions, and mostly all rows and configurations are used.
-        if len(used) < len(array):
-            array = array[used]
+        if len(rows) < len(array):
+            array = array[rows]
         return array[:, candidates] if len(candidates) < array.shape[1] else array
 
     def _cuts_averages(self, metric: Metric) -> bool:
@@ -143,13 +208,15 @@ def matrix_of(truth: Truth, predictions: HeldOutPredictions, question: Question)
             f"{predictions.names[first]}: {failed[first]}."
         )
     in_play = predicted[:, candidates].all(axis=1)
-    used = np.flatnonzero(in_play.any(axis=1))
+    rows = np.flatnonzero(in_play.any(axis=1))
+    used = rows if predictions.part is None else predictions.part.rows[rows]
     if not used.size:
         raise InputError(
             f"no row was predicted by all {len(candidates)} configurations; leave out the configurations that "
             "predicted few rows."
         )
-    _check_groups_held_out(question.groups, predictions.folds)
+    if predictions.part is None:  # of a part the search itself has looked at all rows
+        _check_groups_held_out(question.groups, predictions.folds)
     # A winner that a search chose by its fold scores may have failed for this metric.
     if question.winner is not None and question.winner not in candidates:
         raise InputError(
@@ -157,15 +224,15 @@ def matrix_of(truth: Truth, predictions: HeldOutPredictions, question: Question)
             f"{question.metric.name} can read"
         )
     check_selects(question.selected_on.values(), len(candidates))
-    truth_used, in_play = truth.rows(used), in_play[used]
+    truth_used, in_play = truth.rows(used), in_play[rows]
     check_defined(truth_used, metrics)
-    segments = _segmentations(predictions, used, in_play)
-    matrix = Matrix(truth, predictions, question, failed, candidates, used, truth_used, in_play, segments)
+    segments = _segmentations(predictions, rows, in_play)
+    matrix = Matrix(truth, predictions, question, failed, candidates, used, rows, truth_used, in_play, segments)
     return matrix.at_thresholds() if isinstance(question.rule, Threshold) else matrix
 
 
 def _segmentations(
-    predictions: HeldOutPredictions, used: NDArray[np.intp], in_play: NDArray[np.bool_]
+    predictions: HeldOutPredictions, rows: NDArray[np.intp], in_play: NDArray[np.bool_]
 ) -> dict[str, NDArray[np.int32] | None]:
     """Segment codes (n, R) of both divisions, on the rows used; -1 where no candidate is compared."""
     repeats = np.arange(in_play.shape[1], dtype=np.int32)[None, :]
@@ -173,9 +240,9 @@ def _segmentations(
     if predictions.folds is None:
         return {"pooled": pooled, "folds": None}
     # Codes that never recur in another repeat, so that a fold is one segment wherever it is.
-    of_folds = (predictions.folds + repeats * (int(predictions.folds.max()) + 1))[used]
+    of_folds = (predictions.folds + repeats * (int(predictions.folds.max()) + 1))[rows]
     # Rows in no fold, as the first of a time series, are compared with none.
-    in_a_fold = in_play & (predictions.folds[used] >= 0)
+    in_a_fold = in_play & (predictions.folds[rows] >= 0)
     return {"pooled": pooled, "folds": np.where(in_a_fold, of_folds, -1).astype(np.int32)}
 
 

@@ -160,6 +160,7 @@ def compare_estimates(
     threshold: float | None = None,
     adaptive: bool = False,
     block_length: BlockLength = None,
+    n_rows_of_bootstrap: int | None = _defaults.ROWS_OF_BOOTSTRAP,
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> Comparison:

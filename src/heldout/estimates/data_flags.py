@@ -19,13 +19,15 @@ from numpy.typing import NDArray
 from scipy.special import fdtrc
 from scipy.stats import rankdata
 
+from heldout import _defaults
 from heldout._text import counted
 from heldout._types import Floats
+from heldout.data.row_part import row_part
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
 from heldout.estimates.candidates import Matrix
 from heldout.estimates.evidence import Candidates, Evidence
-from heldout.estimates.question import Scale, Scales
+from heldout.estimates.question import Scales
 from heldout.flags import Flag
 from heldout.metrics.aggregate import AggregateScore, reads_ranks
 from heldout.metrics.base import Metric, Needs, PairBased, Response, is_pair_based, needs_of_score
@@ -58,7 +60,7 @@ def flags_of_matrix(matrix: Matrix) -> dict[Flag, str]:
     """What to know of the configurations and rows that are left out, and of the rows that are drawn."""
     predictions, groups = matrix.predictions, matrix.question.groups
     in_play = np.zeros((predictions.n_rows, predictions.n_repeats), dtype=bool)
-    in_play[matrix.used] = matrix.in_play
+    in_play[matrix.rows] = matrix.in_play
     flags = {
         **predictions.flags,
         **flags_of_predictions(predictions, matrix.failed, len(matrix.candidates), in_play, predictions.n_rows),
@@ -229,8 +231,8 @@ def flags_of_scales(matrix: Matrix, evidence: Candidates, scales: Scales) -> dic
         ranks = scales.value == "pooled" and reads_ranks(metric) and matrix.truth.positive is not None
         pairs = RocAuc(metric.responses) if ranks else None
         apart = {} if pairs is None else _flag_of_incomparable_folds(matrix, evidence, predictions, pairs)
-        return apart or _flag_of_value(matrix, metric, predictions, scales.value)
-    if evidence.scores is not evidence.by_fold or metric.row_wise:
+        return apart or _flag_of_value(evidence)
+    if evidence.scores is not evidence.by_fold or metric.row_wise or matrix.part is not None:
         return {}
     return _flag_of_small_folds(matrix, evidence, predictions)
 
@@ -270,15 +272,16 @@ def _flag_of_incomparable_folds(
     )
 
 
-def _flag_of_value(matrix: Matrix, metric: Metric, predictions: NDArray[Any], scale: Scale) -> dict[Flag, str]:
+def _flag_of_value(evidence: Candidates) -> dict[Flag, str]:
     """The flag of a value that is on another scale than the score by which the winner was selected."""
-    both: tuple[Scale, ...] = ("folds", scale)
-    by_fold, pooled = (float(matrix.score_of(predictions, metric, each).observed()[0]) for each in both)
+    once = np.ones((1, evidence.truth.n_rows), dtype=np.uint8)
+    by_fold, pooled = float(evidence.scores_of_winner(once, evidence.by_fold)[0]), evidence.uncorrected
     # The same number but for rounding, as of folds of equal size, needs no flag.
     if np.isclose(by_fold, pooled, rtol=SAME, atol=0, equal_nan=True):
         return {}
     relation = "lower" if by_fold < pooled else "higher"
-    return Flag.SCALE_OF_VALUE.of(metric=metric.name, folds=by_fold, relation=relation, why=OF_FEW_ROWS)
+    metric = evidence.scores.metric.name
+    return Flag.SCALE_OF_VALUE.of(metric=metric, folds=by_fold, relation=relation, why=OF_FEW_ROWS)
 
 
 def _flag_of_small_folds(matrix: Matrix, evidence: Candidates, predictions: NDArray[Any]) -> dict[Flag, str]:
@@ -513,6 +516,9 @@ def flag_of_upside_down(truth: Truth, held: HeldOutPredictions) -> dict[Flag, st
     scores = held.responses.get(Response.DECISION, held.responses.get(Response.PROBABILITIES))
     if truth.kind is not TaskKind.BINARY or truth.classes is None or truth.positive is None or scores is None:
         return {}
+    part = row_part(truth, np.arange(truth.n_rows), _defaults.ROWS_OF_BOOTSTRAP, seed=0)
+    if part is not None:  # so many rows show a direction as well as more
+        return flag_of_upside_down(truth.rows(part.rows), held.at(part.rows))
     positive = truth.values == truth.positive
     # One repeat is enough to see a direction, and takes a fraction of the time.
     folds = np.zeros(len(scores)) if held.folds is None else held.folds[:, 0]

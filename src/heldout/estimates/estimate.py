@@ -50,6 +50,7 @@ def estimate(
     threshold: float | None = None,
     adaptive: bool = False,
     block_length: BlockLength = None,
+    n_rows_of_bootstrap: int | None = _defaults.ROWS_OF_BOOTSTRAP,
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> Estimate:
@@ -125,6 +126,11 @@ def estimate(
         (flag ``row_blocks``). "auto" is the length of Politis and White (2004); "stationary:12" names the kind as
         well, "moving" by default; 1 draws single rows. By default blocks of the automatic length are drawn for
         predictions of a search whose folds follow time, and single rows (or groups) otherwise.
+    n_rows_of_bootstrap : int or None, default=50000
+        Of more rows bootstraps draw from a random part of about so many (whole groups, stretches of rows in the
+        order of time; classes in their shares, of a rare class at least 2000 rows or all), whose noise is scaled to
+        all rows. Value and uncorrected score are of all rows (flag ``noise_of_a_part``). None draws from all.
+        Ensembles always do.
     random_state : int, RandomState or Generator, optional
         Seeds the bootstraps. The same seed gives the same bits, for any ``n_jobs``.
     n_jobs : int, optional

@@ -253,6 +253,8 @@ class Candidates(FoldTable):
 
     @cached_property
     def constant(self) -> float | None:
+        if self.baseline is not None:
+            return self.baseline
         return constant_score(self.scores, self.truth, self.predictions.shape[2])
 
     def scores_of_winner(self, counts: Weightings, score: AggregateScore | None = None) -> NDArray[np.float64]:

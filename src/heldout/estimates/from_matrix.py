@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -25,8 +25,8 @@ from heldout.estimates.evidence import Candidates
 from heldout.estimates.ordered_rows import check_without_groups, in_blocks
 from heldout.estimates.question import AnyAggregate, Question, Scale, Scales, Scored
 from heldout.flags import Flag
-from heldout.metrics.aggregate import AggregateScore, PairSegment
-from heldout.metrics.base import is_pair_based, oriented, positive_of, quiet_if_foreign
+from heldout.metrics.aggregate import AggregateScore, PairSegment, constant_of_rows
+from heldout.metrics.base import Metric, is_pair_based, oriented, positive_of, quiet_if_foreign
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import Best, Choice
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, WeightRule, settings_of
@@ -36,11 +36,20 @@ from heldout.selection.threshold import Threshold
 
 
 def gather(
-    truth: Truth, predictions: HeldOutPredictions, question: Question, scored: Scored = "as asked"
+    truth: Truth,
+    predictions: HeldOutPredictions,
+    question: Question,
+    scored: Scored = "as asked",
+    *,
+    draws_rows: bool = False,
+    known: Sequence[tuple[Metric, Floats]] = (),
 ) -> Candidates:
-    """The evidence that held-out predictions hold for a question; ``scored`` is the method's."""
+    """The evidence that held-out predictions hold for a question.
+
+    ``scored`` and ``draws_rows`` are those of the method; ``known`` as in ``Matrix``.
+    """
     matrix = matrix_of(truth, predictions, question)
-    return evidence_from(matrix, question.aggregate, scored)
+    return evidence_from(matrix.of_part(known) if draws_rows else matrix, question.aggregate, scored)
 
 
 def evidence_from(matrix: Matrix, aggregate: AnyAggregate, scored: Scored = "as asked") -> Candidates:
@@ -92,7 +101,7 @@ def _evidence(matrix: Matrix, scales: Scales) -> Candidates:
     # Flags of undefined folds concern those who choose by folds; the others score all rows.
     if scales.selection == "folds":
         assert by_fold is not None and predictions.folds is not None, "evidence_from says so"
-        segment_flags = flags_of_segments(by_fold, matrix.truth, predictions.folds[matrix.used])
+        segment_flags = flags_of_segments(by_fold, matrix.truth, predictions.folds[matrix.rows])
     out_of_bag = scores
     if scales.value == "folds":
         out_of_bag, pooled = _out_of_bag_score(matrix, scores)
@@ -102,8 +111,10 @@ def _evidence(matrix: Matrix, scales: Scales) -> Candidates:
     # Once more without those that cannot be scored: rows in play and columns depend on who competes.
     unscored = _unscored(matrix, replay)
     if unscored:
+        predictions = (matrix.whole or matrix).predictions
         without = replace(predictions, failed={**predictions.failed, **unscored})
-        return _evidence(matrix_of(matrix.whole_truth, without, question), scales)
+        again = matrix_of(matrix.whole_truth, without, question)
+        return _evidence(again if matrix.part is None else again.of_part(matrix.known), scales)
     if question.winner is None:
         chosen = _winner(replay, matrix.truth.n_rows)
     else:
@@ -120,7 +131,7 @@ def _evidence(matrix: Matrix, scales: Scales) -> Candidates:
         settings=question.settings,
         selection=question.rule.name,
         aggregate=scales.selection,
-        n_rows_used=len(matrix.used),
+        n_rows_used=matrix.n_rows_used,
         fold_scores=fold_scores,
         repeat_of_split=repeat_of_split,
         fold_replay=_fold_replay(replay, by_fold, fold_scores, repeat_of_split, scales),
@@ -140,14 +151,32 @@ def _evidence(matrix: Matrix, scales: Scales) -> Candidates:
         in_play=matrix.in_play,
         folds=folds,
         averages=averages,
+        baseline=_constant_of_all_rows(matrix),
     )
     flags = {
-        **flags_of_matrix(matrix),
+        **flags_of_matrix(matrix.whole or matrix),
+        **_flag_of_part(matrix),
         **segment_flags,
         **flags_of_scales(matrix, evidence, scales),
         **flags_of_rows(evidence),
     }
     return replace(evidence, flags=flags, details=_provenance(matrix, evidence, scales))
+
+
+def _constant_of_all_rows(matrix: Matrix) -> float | None:
+    """The best constant model's score on all rows where the matrix is a part of them; None otherwise."""
+    if matrix.part is None:
+        return None
+    weights, whole = matrix.question.sample_weight, matrix.whole
+    truth = matrix.whole_truth if whole is None else whole.truth
+    weights = weights if weights is None or whole is None else weights[whole.used]
+    return constant_of_rows(matrix.question.metric, truth, sample_weight=weights)
+
+
+def _flag_of_part(matrix: Matrix) -> dict[Flag, str]:
+    if matrix.part is None:
+        return {}
+    return Flag.NOISE_OF_A_PART.of(part=len(matrix.used), total=matrix.part.n_rows)
 
 
 def _unscored(matrix: Matrix, replay: SelectionReplay) -> dict[int, str]:
@@ -291,11 +320,12 @@ def _provenance(matrix: Matrix, evidence: Candidates, scales: Scales) -> dict[st
         "pos_label": truth.label_of(positive_of(question.metric, truth)),
         **({"selection_settings": settings} if settings else {}),
         **({"sources": list(question.rule.sources)} if question.rule.sources else {}),
-        "n_rows": predictions.n_rows,
+        "n_rows": truth.n_rows,
         "n_repeats": predictions.n_repeats,
         "training_rows": predictions.training_rows,
         "grouped": question.groups is not None,
         "weighted": question.sample_weight is not None,
         **({} if scales.value == scales.selection else {"scale_of_value": scales.value}),
         **({"aggregate_out_of_bag": "within"} if pairs_out_of_bag else {}),
+        **({} if matrix.part is None else {"n_rows_of_bootstrap": len(matrix.used)}),
     }

@@ -83,34 +83,38 @@ class Inputs:
     default_aggregate: bool = False  # whether the user left ``aggregate`` out; then the question has "pooled"
     is_of_search: bool = False  # whether the aggregate is that of the search that made the predictions
     flags: Mapping[Flag, str] = field(default_factory=dict)  # of that search
-    _gathered: dict[Scales, Candidates] = field(default_factory=dict, repr=False)
+    _gathered: dict[tuple[Scales, bool], Candidates] = field(default_factory=dict, repr=False)
 
     @cached_property
     def _matrix(self) -> Matrix:
         return matrix_of(self.truth, self.predictions, self.question)
 
+    @cached_property
+    def _part(self) -> Matrix:
+        return self._matrix.of_part()
+
     def evidence(self, method: Method) -> Candidates:
         """The evidence that the method reads: gathered once for each aggregate that a winner is selected in."""
         if self.is_of_search or self.question.aggregate == "auto":  # as the search itself would with this method
-            return self._in(self.question.aggregate, method.scored)
+            return self._in(self.question.aggregate, method.draws_rows, method.scored)
         # A method that scores fold by fold takes fold means below, whatever scale the user left to it.
         if method.scored in ("as asked", "as chosen"):
-            return self._in_own_aggregate()
+            return self._in_own_aggregate(method.draws_rows)
         refuses_pairs = method.scored == "folds if known" and is_pair_based(self.question.metric)
         if self.predictions.folds is None or (self.question.aggregate == "within" and refuses_pairs):
-            return self._in(self.question.aggregate)
-        return self._in("folds")
+            return self._in(self.question.aggregate, method.draws_rows)
+        return self._in("folds", method.draws_rows)
 
-    def _in_own_aggregate(self) -> Candidates:
+    def _in_own_aggregate(self, draws_rows: bool) -> Candidates:
         """In the user's aggregate; by default all rows together, unless the scores of folds are incomparable."""
         if not self.default_aggregate or not self._may_count_within:
-            return self._in(self.question.aggregate)
-        pooled = self._in("pooled")
+            return self._in(self.question.aggregate, draws_rows)
+        pooled = self._in("pooled", draws_rows)
         incomparable = Flag.INCOMPARABLE_FOLDS in pooled.flags
         if not incomparable and pooled.n_rows_used >= ROWS_THAT_TELL:
             return pooled
         try:
-            within = self._in("within")
+            within = self._in("within", draws_rows)
         except InputError:  # no fold holds a pair
             return pooled
         return within if incomparable or Flag.INCOMPARABLE_FOLDS in within.flags else pooled
@@ -121,14 +125,15 @@ class Inputs:
         known = self.predictions.folds is not None and is_pair_based(self.question.metric)
         return known and all(unfit_within(metric) is None for metric in read)
 
-    def _in(self, aggregate: AnyAggregate, scored: Scored = "as asked") -> Candidates:
+    def _in(self, aggregate: AnyAggregate, draws_rows: bool, scored: Scored = "as asked") -> Candidates:
         scales = Scales.of(aggregate, self.question.metric, scored)
         # By both scales: methods with the same scales share one evidence, and so the draws.
-        if scales not in self._gathered:
+        if (scales, draws_rows) not in self._gathered:
             with enough_memory("what the metric reads of the predictions", FEWER):
-                evidence = evidence_from(self._matrix, aggregate, scored)
-            self._gathered[scales] = replace(evidence, flags={**evidence.flags, **self.flags})
-        return self._gathered[scales]
+                matrix = self._part if draws_rows else self._matrix
+                evidence = evidence_from(matrix, aggregate, scored)
+            self._gathered[scales, draws_rows] = replace(evidence, flags={**evidence.flags, **self.flags})
+        return self._gathered[scales, draws_rows]
 
 
 def read_inputs(
@@ -151,6 +156,7 @@ def read_inputs(
     threshold: float | None = None,
     adaptive: bool = False,
     block_length: BlockLength = None,
+    n_rows_of_bootstrap: int | None = _defaults.ROWS_OF_BOOTSTRAP,
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> Inputs:
@@ -174,6 +180,8 @@ def read_inputs(
         _first(random_state, asked.entropy),
         n_jobs,
         _first(block_length, asked.block_length),
+        # None is a value here, so that the usual number stands for what was not named.
+        asked.n_rows_of_bootstrap if n_rows_of_bootstrap == _defaults.ROWS_OF_BOOTSTRAP else n_rows_of_bootstrap,
     )
     if aggregate is not None:
         check_aggregate(aggregate)
@@ -327,6 +335,7 @@ def _others(
         "confidence_level": (asked.confidence_level, settings.level),
         "alternative": (asked.alternative, settings.alternative),
         "random_state": (asked.entropy, settings.entropy),
+        "n_rows_of_bootstrap": (asked.n_rows_of_bootstrap, settings.n_rows),
     }
     if asked.truth is not None:  # all of the question is known, and what is None was none
         size = source.n_rows, source.n_repeats

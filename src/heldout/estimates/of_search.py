@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout import _defaults
-from heldout.data.checks import check_aggregate, check_interval_settings, effective_threads
+from heldout.data.checks import check_aggregate, check_interval_settings, check_rows_of_bootstrap, effective_threads
 from heldout.data.task import Truth
 from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError, reason_of
@@ -58,6 +58,7 @@ class Estimation:
     confidence_level: float = _defaults.LEVEL
     alternative: Alternative = _defaults.ALTERNATIVE
     block_length: BlockLength = None  # of ordered rows, in which bootstraps draw them
+    n_rows_of_bootstrap: int | None = _defaults.ROWS_OF_BOOTSTRAP  # of more rows bootstraps draw from a part
 
     @property
     def rule(self) -> SelectionRule:
@@ -87,12 +88,16 @@ class Estimation:
     def settings(self, entropy: int, n_jobs: int | None = 1) -> Settings:
         """How the bootstraps of the estimates are drawn."""
         threads = effective_threads(n_jobs)
-        return Settings(self.n_bootstraps, self.confidence_level, self.alternative, entropy, threads, self.blocks)
+        return Settings(
+            self.n_bootstraps, self.confidence_level, self.alternative, entropy, threads, self.blocks,
+            self.n_rows_of_bootstrap,
+        )  # fmt: skip
 
     def check(self) -> None:
         """Refuse settings that have no meaning."""
         check_aggregate(self.aggregate)
         check_interval_settings(self.n_bootstraps, self.confidence_level, self.alternative)
+        check_rows_of_bootstrap(self.n_rows_of_bootstrap)
         configuration_rule_of(self.selection)
         check_alternative(self.method, self.alternative)
         unused = None if self.method is None else unfit_blocks(method_of(self.method), self.blocks)
@@ -215,8 +220,12 @@ def estimates_of_search(
             weights=tuple((opened[other], by_scorer[other]) for other in opened if other != name),
         )  # fmt: skip
         try:
-            evidence = gather(truth, predictions, question, chosen.scored)
-            if dropping is not None and dropping.is_replayed and chosen.replays_dropping:
+            replayed = dropping is not None and dropping.is_replayed and chosen.replays_dropping
+            evidence = gather(
+                truth, predictions, question, chosen.scored, draws_rows=chosen.draws_rows and not replayed,
+                known=[(each, fold_scores[other].values) for other, each in {name: metric, **opened}.items()],
+            )  # fmt: skip
+            if replayed and dropping is not None:
                 evidence = with_dropping_replayed(evidence, truth, predictions, question, dropping)
         except Exception as error:  # of any kind: the search that took hours is kept
             evidence = _from_fold_scores(truth, metric, fold_scores[name], predictions, winner, settings, replay)

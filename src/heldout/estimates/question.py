@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heldout import _defaults
 from heldout._streams import RandomState, entropy_of
-from heldout.data.checks import check_interval_settings, effective_threads
+from heldout.data.checks import check_interval_settings, check_rows_of_bootstrap, effective_threads
 from heldout.errors import InputError
 from heldout.estimates.block_length import Blocks, blocks_of
 from heldout.estimates.types import Alternative
@@ -41,6 +41,8 @@ class Settings:
     blocks : Blocks or None
         Blocks of consecutive rows that bootstraps draw. By default they draw single rows, or blocks if the folds
         follow time.
+    n_rows : int or None
+        Of more rows bootstraps draw from a part of about so many; None for all.
     """
 
     n_bootstraps: int = _defaults.BOOTSTRAPS
@@ -49,6 +51,13 @@ class Settings:
     entropy: int = 0
     n_threads: int = 1
     blocks: Blocks | None = None
+    n_rows: int | None = _defaults.ROWS_OF_BOOTSTRAP
+
+    def length_of_blocks(self, *, exchangeable: bool) -> int | None:
+        """At least of the blocks that bootstraps draw of rows in the order of time; None of rows in none."""
+        if self.blocks is None:
+            return None if exchangeable else 1
+        return self.blocks.length if isinstance(self.blocks.length, int) else 1
 
     @property
     def level(self) -> float:
@@ -66,9 +75,11 @@ def settings_of(
     random_state: RandomState = None,
     n_jobs: int | None = None,
     block_length: Any = None,
+    n_rows_of_bootstrap: int | None = _defaults.ROWS_OF_BOOTSTRAP,
 ) -> Settings:
     """The settings of a user's arguments, checked."""
     check_interval_settings(n_bootstraps, confidence_level, alternative)
+    check_rows_of_bootstrap(n_rows_of_bootstrap)
     return Settings(
         n_bootstraps,
         confidence_level,
@@ -76,6 +87,7 @@ def settings_of(
         entropy_of(random_state),
         effective_threads(n_jobs),
         blocks_of(block_length),
+        n_rows_of_bootstrap,
     )
 
 

@@ -217,7 +217,7 @@ class AggregateScore:
         for segment in self.segments:
             for repeat, values in segment.by_repeat(self._weigh(counts, segment)).items():
                 found.setdefault(repeat, []).append(values)
-        return np.stack([_mean_of_defined(np.stack(found[repeat])) for repeat in sorted(found)], axis=1)
+        return np.stack([mean_of_defined(np.stack(found[repeat])) for repeat in sorted(found)], axis=1)
 
     def with_predictions(self, predictions: NDArray[Any], bind: Bind | None = None) -> AggregateScore:
         """The same score of other predictions (n, D, R) or (n, D, R, n_classes) of the same rows.
@@ -287,8 +287,8 @@ class AggregateScore:
         return mean
 
 
-def _mean_of_defined(values: Floats) -> Floats:
-    """(L, C): the mean of values (segments, L, C) that are not NaN, NaN where all are."""
+def mean_of_defined(values: Floats) -> Floats:
+    """(...): the mean of values (segments, ...) that are not NaN, NaN where all are."""
     present = ~np.isnan(values)
     n = present.sum(axis=0)
     with np.errstate(invalid="ignore", over="ignore"):

@@ -12,6 +12,7 @@ from functools import partial
 from itertools import chain, pairwise
 from typing import Annotated, Any, TypeAlias
 
+from heldout import _defaults
 from heldout.data.checks import AGGREGATES, ALTERNATIVES
 from heldout.data.declared import Between, of_type
 from heldout.data.task import TaskKind, shortened
@@ -47,6 +48,8 @@ class SearchSettings:
     alternative: str | None = None
     method: str | None = None
     block_length: str | None = None
+    n_rows_of_bootstrap: Count = _defaults.ROWS_OF_BOOTSTRAP
+    """All rows of the table where bootstraps draw from all."""
     selection: str | None = None
     """How the winner was selected; None too for a rule that no text names, as ``beyond`` then says."""
     drop: str | None = None

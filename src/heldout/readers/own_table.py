@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.data.checks import call_text
+from heldout.data.checks import LEAST_ROWS_OF_BOOTSTRAP, call_text
 from heldout.data.task import (
     Task,
     TaskKind,
@@ -179,6 +179,7 @@ def _settings_of(predictions: HeldOutPredictions) -> dict[str, Any]:
     return texts | {
         "entropy": None if question.entropy is None else int(question.entropy),
         "block_length": None if question.block_length is None else str(question.block_length),
+        "n_rows_of_bootstrap": question.n_rows_of_bootstrap or max(question.truth.n_rows, LEAST_ROWS_OF_BOOTSTRAP),
         "flags": {flag.value: text for flag, text in question.flags.items()},
         "beyond": f"'{lost}', of which the file has no more than the name" if lost else question.beyond,
         **{name: getattr(question, name) for name in (*_SETTINGS, "winner")},
@@ -216,6 +217,7 @@ def _question(roles: ColumnRoles, target: NDArray[Any]) -> SearchQuestion:
         rule=rule,
         entropy=settings.entropy,
         block_length=texts.get("block_length"),
+        n_rows_of_bootstrap=settings.n_rows_of_bootstrap,
         truth=truth,
         names=roles.names,
         winner=None if rule is None else settings.winner,

@@ -121,6 +121,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
     imputation: Any = None
     default: Any = None
     block_length: BlockLength = None
+    n_rows_of_bootstrap: int | None = _defaults.ROWS_OF_BOOTSTRAP
 
     _proposer: ClassVar[str] = "list"
     """Where the configurations come from."""
@@ -147,6 +148,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         "default": "no_validation",
         "training_size_correction": ["boolean"],
         "block_length": [numbers.Integral, str, Blocks, None],
+        "n_rows_of_bootstrap": [numbers.Integral, None],
     }
 
     @fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]

@@ -124,6 +124,8 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         extrapolated; the interval includes the standard error of the extrapolation (flag
         ``training_size_corrected``). For 3 to 10 folds that test every row once, and scorers that can be opened.
         The fits count in ``n_fits_``, and a ``store`` keeps them like others.
+    n_rows_of_bootstrap : int or None, default=50000
+        As in ``ho.estimate``.
     block_length : int, "auto", str or ``ho.estimates.Blocks``, optional
         Bootstraps of the estimate draw blocks of this many consecutive rows, which must be in the order of time. By
         default blocks of the automatic length are drawn if the folds follow time, as those of ``TimeSeriesSplit``,

@@ -191,6 +191,7 @@ def open_search(
     deploy: DeployedModel = _defaults.DEPLOY,
     imputation: Any = None,
     block_length: BlockLength = None,
+    n_rows_of_bootstrap: int | None = _defaults.ROWS_OF_BOOTSTRAP,
 ) -> OpenSearch:
     """Open a search whose configurations come from your own loop, or from any optimiser.
 
@@ -204,7 +205,7 @@ def open_search(
         As in ``HeldOutSearchCV.fit``.
     scoring, pos_label, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, \
 alternative, n_jobs, store, random_state, early_stopping, verbose, keep_models, deploy, imputation, \
-block_length
+block_length, n_rows_of_bootstrap
         As in ``HeldOutSearchCV``. With a ``store``, the same loop does only the remaining fits when it runs again.
     groups : array-like of shape (N,), optional
         Kept whole by the folds of an integer ``cv``, and drawn whole by the bootstrap.
@@ -243,7 +244,7 @@ block_length
         "alternative": alternative, "n_jobs": n_jobs, "refit": refit, "store": store,
         "random_state": random_state, "early_stopping": early_stopping,
         "verbose": verbose, "keep_models": keep_models, "deploy": deploy, "imputation": imputation,
-        "block_length": block_length, "pos_label": pos_label,
+        "block_length": block_length, "n_rows_of_bootstrap": n_rows_of_bootstrap, "pos_label": pos_label,
     }  # fmt: skip
     return OpenSearch(X, y, settings, identity="open search", groups=groups, sample_weight=sample_weight)
 

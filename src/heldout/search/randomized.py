@@ -40,7 +40,7 @@ class HeldOutRandomizedSearchCV(BaseHeldOutSearch):
     scoring, pos_label, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, \
 alternative, n_jobs, refit, pre_dispatch, error_score, return_train_score, keep_predictions, store, verbose, \
 fit_timeout, share, share_memory, early_stopping, keep_models, deploy, default, stop_when_width, imputation, \
-training_size_correction, block_length
+training_size_correction, block_length, n_rows_of_bootstrap
         As in ``HeldOutSearchCV``.
     random_state : int, RandomState or Generator, optional
         Seeds the draws too.

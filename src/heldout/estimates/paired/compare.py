@@ -439,6 +439,7 @@ def compare_configurations(
     threshold: float | None = None,
     adaptive: bool = False,
     block_length: BlockLength = None,
+    n_rows_of_bootstrap: int | None = _defaults.ROWS_OF_BOOTSTRAP,
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> ConfigurationComparison:
@@ -452,7 +453,8 @@ def compare_configurations(
     predictions : array-like, table or HeldOutPredictions, optional
         Held-out predictions of shape (N, C), (N, C, R) or (N, C, R, n_classes), as in ``ho.estimate``.
     metric, folds, groups, sample_weight, aggregate, selection, n_bootstraps, confidence_level, alternative, \
-classes, pos_label, response, threshold, adaptive, block_length, random_state, n_jobs
+classes, pos_label, response, threshold, adaptive, block_length, \
+n_rows_of_bootstrap, random_state, n_jobs
         As in ``ho.estimate``; ``selection`` must choose one configuration.
 
     Returns

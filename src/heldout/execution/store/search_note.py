@@ -18,6 +18,7 @@ import sklearn.metrics
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from heldout import _defaults
 from heldout._record import json_safe
 from heldout.configurations import Configuration, Configurations, are_same
 from heldout.data.checks import call_text
@@ -79,6 +80,7 @@ class SearchText:
     stop_when_width: float | None = None
     training_size_correction: bool = False
     block_length: str | None = None
+    n_rows_of_bootstrap: int | None = _defaults.ROWS_OF_BOOTSTRAP
     adaptive: bool = False
     classes: tuple[bool, ...] | tuple[int | float, ...] | tuple[str, ...] | None = None
     positive: int | None = None
@@ -163,6 +165,7 @@ def note_of(search: Search, *, adaptive: bool = False) -> SearchNote:
         stop_when_width=None if search.stop_when_width is None else float(search.stop_when_width),
         training_size_correction=search.training_size_correction,
         block_length=None if estimation.blocks is None else str(estimation.blocks),
+        n_rows_of_bootstrap=estimation.n_rows_of_bootstrap,
         adaptive=adaptive,
         classes=None if truth.classes is None else _plain_labels(truth.classes),
         positive=truth.positive,
@@ -207,7 +210,8 @@ def search_of(
         method=None if text.method is None else method_of(text.method), selection=text.selection,
         aggregate=cast("Aggregate", text.aggregate), n_bootstraps=text.n_bootstraps,
         confidence_level=text.confidence_level, alternative=cast("Alternative", text.alternative),
-        block_length=text.block_length, drop=text.drop, refit=False, share=False,
+        block_length=text.block_length, n_rows_of_bootstrap=text.n_rows_of_bootstrap,
+        drop=text.drop, refit=False, share=False,
         stop_when_width=text.stop_when_width, weights_reached=text.weights_reached,
         training_size_correction=text.training_size_correction,
     )  # fmt: skip

@@ -113,19 +113,6 @@ HELDOUT_CLONES void walk_doubles(const double* rows, const Program& program, dou
     for (std::size_t l = 0; l < L; ++l) sums[l] = sum[l];
 }
 
-void RankPrograms::all(const Weightings<std::uint8_t>& counts, std::int64_t* sums) const {
-    each_column(counts, [&](std::size_t first, std::size_t n_lanes, std::size_t j, const std::int64_t* lane_sums) {
-        for (std::size_t l = 0; l < n_lanes; ++l) sums[(first + l) * columns_ + j] = lane_sums[l];
-    });
-}
-
-void RankPrograms::all(const Weightings<double>& weights, double* sums) const {
-    const auto store = [&](std::size_t first, std::size_t n_lanes, std::size_t j, const double* lane_sums) {
-        for (std::size_t l = 0; l < n_lanes; ++l) sums[(first + l) * columns_ + j] = lane_sums[l];
-    };
-    each_column_of<double, double, double>(weights, store, walk_doubles);
-}
-
 namespace {
 
 // One weighting with the slots of a LaneBlock. A doubled count fits in 16 bits.
@@ -148,7 +135,37 @@ std::vector<std::size_t> lanes_by_column(const std::int64_t* columns, std::size_
     return order;
 }
 
+std::int64_t sum_of_lane(const std::uint16_t* w, const Program& program) {
+    std::int64_t passed = 0, sum = 0;
+    for (const RankStep* step = program.begin; step != program.end; ++step) {
+        const std::uint32_t *b = step->below, *m = step->above;
+        passed = (b[0] & kReset ? 0 : passed) + w[b[0] & ~kReset] + w[b[1]] + w[b[2]] + w[b[3]];
+        sum += passed * (w[m[0]] + w[m[1]] + w[m[2]] + w[m[3]]);
+    }
+    return sum;
+}
+
 }  // namespace
+
+void RankPrograms::all(const Weightings<std::uint8_t>& counts, std::int64_t* sums) const {
+    if (counts.lanes == 1) {  // as where each row counts once: a block of lanes would be read for one of them
+        std::vector<std::uint16_t> w(2 * n_ + 1);
+        std::vector<RankStep> scratch;
+        load_lane(counts.lane(0), n_, {}, w.data());
+        for (std::size_t j = 0; j < columns_; ++j) sums[j] = sum_of_lane(w.data(), program(j, scratch));
+        return;
+    }
+    each_column(counts, [&](std::size_t first, std::size_t n_lanes, std::size_t j, const std::int64_t* lane_sums) {
+        for (std::size_t l = 0; l < n_lanes; ++l) sums[(first + l) * columns_ + j] = lane_sums[l];
+    });
+}
+
+void RankPrograms::all(const Weightings<double>& weights, double* sums) const {
+    const auto store = [&](std::size_t first, std::size_t n_lanes, std::size_t j, const double* lane_sums) {
+        for (std::size_t l = 0; l < n_lanes; ++l) sums[(first + l) * columns_ + j] = lane_sums[l];
+    };
+    each_column_of<double, double, double>(weights, store, walk_doubles);
+}
 
 void RankPrograms::selected(const Weightings<std::uint8_t>& counts, const std::int64_t* columns,
                             std::int64_t* sums) const {
@@ -159,13 +176,7 @@ void RankPrograms::selected(const Weightings<std::uint8_t>& counts, const std::i
     for (const std::size_t l : lanes_by_column(columns, counts.lanes)) {
         load_lane(counts.lane(l), n_, {}, w.data());
         if (columns[l] != column) own = program(static_cast<std::size_t>(column = columns[l]), scratch);
-        std::int64_t passed = 0, sum = 0;
-        for (const RankStep* step = own.begin; step != own.end; ++step) {
-            const std::uint32_t *b = step->below, *m = step->above;
-            passed = (b[0] & kReset ? 0 : passed) + w[b[0] & ~kReset] + w[b[1]] + w[b[2]] + w[b[3]];
-            sum += passed * (w[m[0]] + w[m[1]] + w[m[2]] + w[m[3]]);
-        }
-        sums[l] = sum;
+        sums[l] = sum_of_lane(w.data(), own);
     }
 }
 

@@ -104,7 +104,8 @@ class HeldOutOptunaSearchCV(BaseHeldOutSearch):
         No effect: it belongs to ``enable_pruning`` in ``OptunaSearchCV``.
     scoring, pos_label, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, \
 alternative, n_jobs, refit, pre_dispatch, error_score, return_train_score, keep_predictions, store, verbose, \
-fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputation, default, block_length
+fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputation, default, block_length, \
+n_rows_of_bootstrap
         As in ``HeldOutSearchCV``. With ``drop`` each batch is compared with the best configuration so far; dropped
         trials are pruned.
     random_state : int, RandomState or Generator, optional
