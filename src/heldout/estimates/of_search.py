@@ -80,6 +80,10 @@ class Estimation:
         """The blocks of rows that the user wants."""
         return blocks_of(self.block_length)
 
+    def is_of_part(self, n_rows: int) -> bool:
+        """Whether bootstraps of so many rows draw from a part of them."""
+        return self.n_rows_of_bootstrap is not None and n_rows > self.n_rows_of_bootstrap
+
     @property
     def draws(self) -> bool:
         """Whether bootstraps will be drawn."""

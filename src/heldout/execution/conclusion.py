@@ -19,7 +19,7 @@ from heldout.data.task import Truth
 from heldout.dropping.replay import DroppingHistory
 from heldout.errors import ArgumentError, HeldoutWarning, InputError
 from heldout.estimates.of_search import Estimation, estimates_of_search
-from heldout.estimates.question import Scale
+from heldout.estimates.question import Scale, Scales
 from heldout.estimates.types import Estimate
 from heldout.execution.cells import CellState
 from heldout.execution.collect import NO_NUMBER, RaceResults
@@ -70,8 +70,14 @@ def chosen_in(
     read = found if window is None else found.last(window)
     weights = search.scoring.weights
     together: Scale = "aligned" if search.aggregate == "auto" else "pooled"
-    pooled = pooled_scores(task, read.predictions, metrics, together, read.unscored, weights)
     estimation = with_constants(search.estimation, found)
+    # Of many rows only what is chosen or estimated by: there pooled scores and means over folds are one number.
+    of_interest = {
+        name: metric
+        for name, metric in metrics.items()
+        if not estimation.is_of_part(task.n_rows) or (metric and Scales.of(search.aggregate, metric).value != "folds")
+    }
+    pooled = pooled_scores(task, read.predictions, of_interest, together, read.unscored, weights)
     within = (
         pooled_scores(task, read.predictions, metrics, "within", read.unscored, weights)
         if estimation.scale_of_selection == "within"

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc
 from scipy.stats import rankdata
 
+from heldout import _defaults
 from heldout._streams import stream
 from heldout.data.equal_rows import codes_of_column, columns_of, copies_by_chance, number_of_copies, row_numbers
+from heldout.data.row_part import row_part
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.flags import Flag
 from heldout.folds.splits import Folds
@@ -63,9 +65,12 @@ def flags_of_sorted_file(task: Task, folds: Folds) -> dict[Flag, str]:
     labels = folds.labels[:, 0]
     if folds.n_repeats > 1 or folds.grouped or not folds.exchangeable or not _are_stretches(labels, task.truth):
         return {}
-    tested = labels >= 0
+    tested = np.flatnonzero(labels >= 0)
+    # So many rows show an effect that is large enough to matter as well as more do.
+    part = row_part(task.truth, tested, _defaults.ROWS_OF_BOOTSTRAP, seed=0)
+    tested = tested if part is None else part.rows
     place = np.unique(labels[tested], return_inverse=True)[1]
-    chances = {"the target": _chance(_target_column(task.truth)[tested], place)}
+    chances = {"the target": _chance(_target_column(task.truth.rows(tested)), place)}
     names = [f"'{name}'" for name in getattr(task.X, "columns", ())]
     for number, column in zip(range(MOST_COLUMNS), columns_of(task.X), strict=False):
         chances[names[number] if number < len(names) else f"column {number}"] = _chance(column[tested], place)
