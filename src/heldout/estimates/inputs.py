@@ -165,7 +165,7 @@ def read_inputs(
     What is None is as the predictions remember it of their search, and the usual otherwise.
     """
     # Before anything is filled in: what the user named is told from what the predictions remember.
-    given = {name for name, value in locals().items() if value is not None}
+    given = {name for name, value in locals().items() if value is not None or name == "n_rows_of_bootstrap"}
     if isinstance(y_true, FittedSearch):
         y_true, predictions = parts_of_search(y_true, predictions)
     source = y_true.predictions if isinstance(y_true, KnownPredictions) else predictions
@@ -335,12 +335,12 @@ def _others(
         "confidence_level": (asked.confidence_level, settings.level),
         "alternative": (asked.alternative, settings.alternative),
         "random_state": (asked.entropy, settings.entropy),
-        "n_rows_of_bootstrap": (asked.n_rows_of_bootstrap, settings.n_rows),
     }
     if asked.truth is not None:  # all of the question is known, and what is None was none
         size = source.n_rows, source.n_repeats
         pairs |= {
             "block_length": (asked.block_length, settings.blocks),
+            "n_rows_of_bootstrap": (asked.n_rows_of_bootstrap, settings.n_rows),
             "groups": (asked.groups, question.groups),
             "sample_weight": (asked.sample_weight, question.sample_weight),
             "folds": (source.folds, None if folds is None else folds_from_labels(folds, *size)),
@@ -362,7 +362,7 @@ def _with_positive(metric: Metric | None, truth: Truth) -> Any:
     return metric if code is None else replace(cast(Any, metric), pos_label=truth.label_of(code))
 
 
-_MAY_BE_NONE = ("block_length", "groups", "sample_weight")
+_MAY_BE_NONE = ("block_length", "n_rows_of_bootstrap", "groups", "sample_weight")
 
 
 def _is_same(one: Any, other: Any) -> bool:

@@ -75,7 +75,8 @@ def chosen_in(
     of_interest = {
         name: metric
         for name, metric in metrics.items()
-        if not estimation.is_of_part(task.n_rows) or (metric and Scales.of(search.aggregate, metric).value != "folds")
+        if not estimation.is_of_part(task.n_rows)
+        or (metric and Scales.of(search.aggregate, metric).value != "folds")
     }
     pooled = pooled_scores(task, read.predictions, of_interest, together, read.unscored, weights)
     within = (
