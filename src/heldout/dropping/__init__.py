@@ -43,7 +43,7 @@ __all__ = [
 
 
 def drop_rule_of(drop: Any) -> DropRule | None:
-    """The drop rule for a name or a configured rule; None for no dropping.
+    """Return the drop rule for a name or a rule; None for no dropping.
 
     Parameters
     ----------
@@ -53,12 +53,12 @@ def drop_rule_of(drop: Any) -> DropRule | None:
     Returns
     -------
     DropRule or None
-        None where nothing is dropped.
+        None if nothing is dropped.
 
     Raises
     ------
     InputError
-        When it is none of these, a class in place of a rule, or a part of a search strategy.
+        When it is none of these, a class instead of a rule, or has only some members of a search strategy.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def planned_folds(strategy: SearchStrategy, task: Task, entropy: int) -> Folds:
 
 
 def strategy_of(drop: Any) -> SearchStrategy | None:
-    """The rule of ``drop`` if it also plans the splits and chooses the winner, else None.
+    """Return the rule of ``drop`` if it also plans the splits and chooses the winner, else None.
 
     Parameters
     ----------

@@ -29,33 +29,32 @@ from heldout.selection.replay import SelectionReplay
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """A race at a barrier: a column for each of the A remaining configurations.
+    """What a drop rule reads at a barrier, between two splits: one column per remaining configuration, A in all.
 
     Attributes
     ----------
     truth : Truth of n rows
         The rows predicted so far.
     replay : SelectionReplay
-        The search's rule on their pooled predictions.
+        The search's selection rule, on the pooled predictions of these rows.
     fold_scores : ndarray of shape (splits so far, A)
-        Of the metric that decides, greater = better, in the order in which the splits ran; NaN where the metric
-        is undefined.
+        Scores by the metric that selects, greater is better, in the order of the splits; NaN if it is undefined.
     leader : int
-        The column that the rule chooses now.
+        The column of the current best, which the selection rule would choose now.
     draws : Draws
         Bootstraps of the n rows, or of their groups; the same for any number of threads.
     unit_of_row : ndarray of int, shape (n,)
         The row, or its group.
     n_started : int
-        Configurations that the race began with.
+        The number of configurations at the start.
     n_barriers : int
-        How often the race is judged if none is dropped.
+        How often the rule is applied if none is dropped.
     n_folds : int
         Splits of one repeat.
     n_threads : int
         It changes the time only.
     predictions : ndarray of shape (n, A, R) or (n, A, R, n_classes), or None
-        The predictions that the deciding metric reads, for rules that use single rows.
+        The predictions that the selecting metric reads, for rules that use single rows.
     noted : ndarray of shape (barriers so far, A), or None
         The notes of the rule on each configuration at earlier barriers; NaN where it made none.
     """
@@ -85,24 +84,24 @@ class Standing:
 
     @property
     def score(self) -> AggregateScore:
-        """The metric that decides, on the pooled predictions so far."""
+        """The metric that selects, on the pooled predictions so far."""
         return self.replay.scores[0]
 
 
 class Verdict(NamedTuple):
-    """Which configurations continue, and the evidence; an element for each column of the standing.
+    """Which configurations continue, and why: one element for each of the A columns of the standing.
 
     Attributes
     ----------
-    keep : bool array of shape (C,)
-        Who continues.
-    statistic : array of shape (C,)
+    keep : bool array of shape (A,)
+        Which configurations continue.
+    statistic : array of shape (A,)
         The number that the rule compared with its threshold, NaN if it compared none.
-    folds_needed : array of shape (C,), optional
+    folds_needed : array of shape (A,), optional
         How many more folds it would take to separate a configuration from the leader, if the rule computes it.
     stop : bool, default=False
-        Ends the race for all.
-    noted : array of shape (C,), optional
+        Whether the race ends here for all configurations.
+    noted : array of shape (A,), optional
         Numbers that the rule reads again at later barriers.
     """
 
@@ -116,17 +115,17 @@ class Verdict(NamedTuple):
 def verdict(
     standing: Standing, leaves: NDArray[np.bool_], statistic: Floats, folds_needed: Floats | None = None
 ) -> Verdict:
-    """The verdict of dropped columns; the leader always continues, and has no statistic.
+    """Make a verdict from the columns to drop; the leader always continues, and has no statistic.
 
     Parameters
     ----------
     standing : Standing
         What the rule was given.
-    leaves : bool array of shape (C,)
-        Which columns lost.
-    statistic : array of shape (C,)
-        What the rule compares with its threshold, for the record; NaN where there is none.
-    folds_needed : array of shape (C,), optional
+    leaves : bool array of shape (A,)
+        Which columns to drop.
+    statistic : array of shape (A,)
+        What the rule compares with its threshold, for the record; NaN if there is none.
+    folds_needed : array of shape (A,), optional
         How many more folds it would take to separate each from the leader.
 
     Returns
@@ -199,7 +198,7 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Barrier:
-    """The record of a barrier.
+    """The record of a barrier, at which a drop rule was applied between two splits.
 
     Attributes
     ----------
@@ -261,7 +260,7 @@ class Course(NamedTuple):
 
 
 class DropRule(Protocol):
-    """From a standing to a verdict: a frozen dataclass that derives from ``Racing``.
+    """Base class of drop rules, which say which configurations continue; derive a frozen dataclass from ``Racing``.
 
     Attributes
     ----------
@@ -284,7 +283,7 @@ class DropRule(Protocol):
     def resolve_ties_after(self) -> int | None: ...
 
     def unfit(self, metric: Metric, course: Course) -> str | None:
-        """Why the rule does not fit such a search, as half a sentence; None if it does."""
+        """Why the rule does not apply to such a search, as half a sentence; None if it does."""
 
     def judge(self, standing: Standing) -> Verdict:
         """Which configurations continue. The leader always does."""
@@ -292,7 +291,7 @@ class DropRule(Protocol):
 
 @runtime_checkable
 class SearchStrategy(DropRule, Protocol):
-    """A rule that also plans the splits and chooses the winner.
+    """Base class of drop rules that also plan the splits and choose the winner.
 
     Attributes
     ----------
@@ -341,11 +340,11 @@ class Racing:
     Attributes
     ----------
     min_predictions : int
-        None is dropped before so many rows are predicted (Tsamardinos et al. 2018, section 6.2.2).
+        No configuration is dropped before this many rows are predicted (Tsamardinos et al. 2018, section 6.2.2).
     shuffle_folds : bool
-        Whether the splits run in a random order, within each repeat.
+        Whether the splits of each repeat run in a random order.
     resolve_ties_after : int or None
-        When only two remain, the worse one is dropped after so many further barriers in any case; None lets both
+        When only two remain, the worse one is dropped after this many further barriers in any case; None lets both
         run to the end.
     """
 

@@ -23,39 +23,39 @@ AGAINST: tuple[Against, ...] = get_args(Against)
 
 @dataclass(frozen=True, kw_only=True)
 class Bootstrap(Racing):
-    """Early dropping of BCED-CV (Tsamardinos et al. 2018, section 5).
+    """Drop a configuration that is worse than the current best in most bootstraps (BCED-CV).
 
-    At each barrier the rows predicted so far are drawn with replacement B times (with groups, whole groups). A
-    configuration θ is dropped if p̂ = #{b: loss_b(θ) > loss_b(θ₀)} / B exceeds α, with θ₀ the leader. The
-    comparison is strict: rounding errors are cut off first, so that configurations with the same predictions tie in
-    every bootstrap, and none of them is dropped because of another. A bootstrap in which either score is NaN counts
-    among the B and never as one in which θ is worse. If no bootstrap can be drawn on which the metric is defined,
-    the rule does not judge.
+    At each barrier, after a fold, the rows predicted so far are drawn with replacement B times (with groups, whole
+    groups). A configuration θ is dropped if p̂ = #{b: loss_b(θ) > loss_b(θ₀)} / B exceeds α, with θ₀ the leader,
+    the current best (Tsamardinos et al. 2018, section 5). The comparison is strict and ignores rounding errors, so
+    that configurations with the same predictions tie in every bootstrap, and none is dropped because of another. A
+    bootstrap in which either score is NaN counts among the B, but not as one in which θ is worse. If no bootstrap
+    can be drawn on which the metric is defined, none is dropped.
 
-    It fits every metric and any dependence between the configurations, whose rows are drawn together. It is a
-    heuristic: each configuration is compared with the leader alone, as if the leader had not been chosen on these
-    rows, and again at every barrier. papers/pages/dropping.md shows how often the best is lost.
+    It applies to every metric, and any dependence between configurations is kept, because their rows are drawn
+    together. It is a heuristic: each configuration is compared with the leader alone, as if the leader had not been
+    chosen on these rows, and again at every barrier. papers/pages/dropping.md shows how often the best is lost.
 
-    **Two other comparisons** of which the article speaks (at the end of section 5):
+    **Two other comparisons** that the article mentions (at the end of section 5):
 
     - ``against="best_of_each"``: θ₀ is in each bootstrap the configuration that the search would choose there. Then
       1 - p̂ is the share of bootstraps in which none is better than θ, an estimate of the probability that it is
-      the one to choose, in the context of all others. Of C configurations that are alike each has 1/C of it, so
-      that α must be well above 1 - 1/C: use .999 with 5000 bootstraps for some hundred.
+      the best of all. Each of C equal configurations has 1/C, so that α must be well above 1 - 1/C: use .999 with
+      5000 bootstraps for about a hundred configurations.
     - ``against="double"``: a double bootstrap. Rows are drawn and θ₀ is chosen on them; then rows are drawn again
       from the drawn ones, and the two are compared there. So p̂ is the mean, over the bootstraps that choose θ₀,
-      of the shares in which θ is worse than that θ₀: it has the uncertainty of the current best. One second draw
-      for each first one is enough for the mean, and costs as much as a second bootstrap.
+      of the shares in which θ is worse than that θ₀: it includes the uncertainty of the current best. One second
+      draw for each first one is enough for the mean, and costs as much as a second bootstrap.
 
     Attributes
     ----------
     threshold : float
-        The article's α.
+        α: a configuration that is worse in a greater share of the bootstraps is dropped.
     n_bootstraps : int
-        B.
+        B, the number of bootstraps at each barrier.
     against : "current_best", "best_of_each" or "double"
-        What a configuration is compared with: the article's θ₀, the best of each bootstrap, or the best of a first
-        bootstrap in a second one.
+        With what a configuration is compared: the current best θ₀, the best of each bootstrap, or the best of a
+        first bootstrap in a second one.
     replay : bool
         Whether the estimate repeats the dropping inside its own bootstraps, against the current best only. That
         removes part of the small optimism of dropping; the later predictions of dropped configurations are unknown.

@@ -19,22 +19,22 @@ class HoeffdingRace(Racing):
     """Drop configurations whose best possible score is worse than the leader's worst (Maron & Moore 1994).
 
     After n rows every mean loss is within h = w √(ln(2/δ')/(2n)) of its expectation, w being the width of the
-    metric's range and δ' = δ/(C · looks): all C configurations that started, at every barrier, with probability
-    1 - δ (Hoeffding 1963, and a union bound). A configuration is dropped if it is more than 2h behind the leader.
-    Then with probability 1 - δ the best is never dropped while a worse one is the leader.
+    metric's range and δ' = δ/(C · looks): all C configurations that started, at every barrier, with probability 1 -
+    δ (Hoeffding 1963, and a union bound). A configuration is dropped if it is more than 2h behind the leader. Then
+    with probability 1 - δ the best is never dropped.
 
-    That is exact for models that are fixed while their rows are drawn. Held-out predictions come from one model a
-    fold, each fitted on rows that test others. So here, as in the article's leave-one-out races, it is an
+    That is exact for models that are fixed while their rows are drawn. Held-out predictions come from one model per
+    fold, each fitted on rows that test the others. So here, as in the article's leave-one-out races, it is an
     approximation; the bound is so wide that it errs towards keeping.
 
-    n in the inequality is (Σw)²/Σw² over the units that are drawn independently. A unit is a row, or
-    a group with the sum of its rows' weights, so that equal groups count as one loss each; a row of several
-    repeats counts once, and less than fully where not every repeat has predicted it yet.
+    n in the inequality is (Σw)²/Σw² over independent units. A unit is a row, or a group with the sum of its rows'
+    weights, so that equal groups count as one loss each. A row of several repeats counts once, and partly if some
+    repeats have not predicted it yet.
 
     Attributes
     ----------
     delta : float
-        The article's δ, divided over configurations and barriers.
+        δ: the probability of dropping the best, divided among configurations and barriers.
 
     Examples
     --------

@@ -72,14 +72,13 @@ class _AgainstIncumbent(Racing):
 class Forgiving(_AgainstIncumbent):
     """Drop a configuration whose mean fold score is below the leader's worst fold (Bergman et al. 2024, section 3).
 
-    It asks nothing of the metric but fold scores. In their study, on 36 data sets, it was faster than complete
-    cross-validation on 94 % of them.
+    It needs fold scores only. In their study it was faster than complete cross-validation on 94 % of 36 data sets.
 
     Attributes
     ----------
     n_startup_folds : int
-        None is dropped before so many folds. The worst of few folds is not yet as bad as the worst of all, so that
-        with fewer the rule is hardly forgiving.
+        No configuration is dropped before this many folds. The worst of few folds is better than the worst of all,
+        so that with few the rule drops more.
 
     Examples
     --------
@@ -92,7 +91,7 @@ class Forgiving(_AgainstIncumbent):
     statistic_name: ClassVar[str] = "how far its mean fold score is below the worst fold of the leader"
 
     def bound(self, of_leader: NDArray[np.float64]) -> float:
-        """The worst of them."""
+        """The worst of the leader's fold scores."""
         return float(of_leader.min())
 
 
@@ -100,14 +99,14 @@ class Forgiving(_AgainstIncumbent):
 class Aggressive(_AgainstIncumbent):
     """Drop a configuration whose mean fold score is below the leader's (Bergman et al. 2024, section 3).
 
-    Where all configurations run side by side, that leaves only the leader, and those equal to it, after
-    ``n_startup_folds`` folds and ``min_predictions`` rows: the winner is that of these folds. In a search that
-    proposes one configuration after another the leader is the incumbent, compared on the folds so far.
+    If all configurations run in parallel, only the leader, and those equal to it, remain after ``n_startup_folds``
+    folds and ``min_predictions`` rows: these folds choose the winner. In a search that proposes one configuration
+    after another, the leader is the best so far, compared on the same folds.
 
     Attributes
     ----------
     n_startup_folds : int
-        None is dropped before so many folds.
+        No configuration is dropped before this many folds.
 
     Examples
     --------
@@ -119,5 +118,5 @@ class Aggressive(_AgainstIncumbent):
     statistic_name: ClassVar[str] = "how far its mean fold score is below that of the leader"
 
     def bound(self, of_leader: NDArray[np.float64]) -> float:
-        """Their mean."""
+        """The mean of the leader's fold scores."""
         return float(of_leader.mean())

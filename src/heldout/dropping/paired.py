@@ -21,29 +21,28 @@ MOST_FOLDS = 2.0**30
 
 @dataclass(frozen=True, kw_only=True)
 class Paired(Racing):
-    """A paired one-sided t test of fold scores against the leader, with power analysis (Zheng & Bilenko 2013).
+    """Drop by a paired t test of fold scores against the leader, with power analysis (Zheng & Bilenko 2013).
 
-    Of the k folds in which the metric is defined for both, d̄ and s² are the mean and variance of how far a
-    configuration is behind the leader. It is dropped if
+    Over the k folds in which the metric is defined for both, d̄ and s² are the mean and variance of the leader's
+    advantage over a configuration. The configuration is dropped if
 
         t = d̄ / (s √(1/k + 1/(K-1)))
 
-    passes the 1 - α quantile of Student's t with k - 1 degrees. The models of K folds share training rows, so
-    their scores are correlated and s²/k is too small; 1/(K-1), test rows over training rows, corrects that
-    (Nadeau & Bengio 2003). Without this term the test drops far too many.
+    passes the 1 - α quantile of Student's t with k - 1 degrees. The models of K folds share training rows, so their
+    scores are correlated and s²/k is too small; 1/(K-1), test rows over training rows, corrects that (Nadeau &
+    Bengio 2003). Without it the test drops far too many configurations.
 
-    **How many more folds.** The standardised difference e = d̄/s taken as the truth, the expected t after k' folds
-    is e/√(1/k' + 1/(K-1)). The test finds the difference with probability ``power`` where that reaches
-    q(1 - α) + q(power), q being quantiles of t with k' - 1 degrees (the usual approximation of the noncentral t).
-    ``folds_needed`` is the least such k', minus k. As 1/(K-1) does not vanish, the expected t stays below
-    e √(K-1) however many folds are added: where z(1 - α) + z(power) is not below that (z of the normal
-    distribution), the answer is infinite, and also for configurations that are not behind.
+    **How many more folds.** If the standardised difference e = d̄/s is the truth, the expected t after k' folds is
+    e/√(1/k' + 1/(K-1)). The test finds the difference with probability ``power`` where that reaches q(1 - α) +
+    q(power), q being quantiles of t with k' - 1 degrees (the usual approximation of the noncentral t).
+    ``folds_needed`` is the least such k', minus k. As 1/(K-1) does not vanish, the expected t stays below e √(K-1)
+    however many folds are added: where z(1 - α) + z(power) is not below that (z of the normal distribution), the
+    answer is infinite, and also for configurations that are not behind.
 
-    There is no test, and none is dropped (statistic and ``folds_needed`` NaN), on fewer than 3 folds, where all
-    differences are equal (s = 0: identical configurations, or a variance that these folds do not show), and
-    where a repeat has one split (K = 1), for which 1/(K-1) is undefined. Folds where either score is not a finite
-    number are left out of the pair. The level α is for one test of one pair; papers/pages/dropping.md shows the
-    effect of many tests.
+    There is no test, and none is dropped (statistic and ``folds_needed`` are NaN), with fewer than 3 folds, if all
+    differences are equal (s = 0), and if a repeat has one split (K = 1), for which 1/(K-1) is undefined. Folds
+    where either score is not a finite number are left out of the pair. The level α is for one test of one pair;
+    papers/pages/dropping.md shows the effect of many tests.
 
     **All pairs, and a sequence of tests.** The article tests every configuration against every other, and drops the
     inferior ones: ``pairs="all"``. The statistic is then the least p-value over the others, and ``folds_needed``
@@ -55,8 +54,9 @@ class Paired(Racing):
     Attributes
     ----------
     alpha : float
+        α, the level of each test.
     power : float
-        For ``folds_needed``, and so for the next test of ``looks="power_analysis"``.
+        The power for ``folds_needed``, and so for the next test with ``looks="power_analysis"``.
     pairs : "current_best" or "all"
         What each configuration is tested against.
     looks : "every_fold" or "power_analysis"

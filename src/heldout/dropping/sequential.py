@@ -268,7 +268,7 @@ def wald_lines(n_steps: int, alpha: float = 0.01, beta: float = 0.1) -> WaldLine
 
 @dataclass(frozen=True, kw_only=True)
 class Sequential(Racing):
-    """Fast cross-validation via sequential testing, CVST (Krueger, Panknin & Braun 2015).
+    """Race configurations on growing training sets: sequential testing, CVST (Krueger, Panknin & Braun 2015).
 
     Step s of S trains every remaining configuration on the first s·N/(S+1) rows of a random order and tests it on
     all other rows. In each step
@@ -304,12 +304,13 @@ class Sequential(Racing):
     steps : int
         S, at least 7 with the default ``alpha`` and ``beta``.
     alpha, beta : float
-        Wald's: of taking a configuration with π₀ for one with π₁, and the other way round. So one that is among
-        the best with probability π₁ = .78 in each step is dropped with a probability of at most about .1.
+        Error rates of Wald's test: of mistaking a configuration with π₀ for one with π₁, and the reverse. So one
+        that is among the best with probability π₁ = .78 in each step is dropped with a probability of at most about
+        .1.
     stopping_level : float
-        Of the test that stops; with 1 it never does.
+        Level of the test that stops the search; with 1 it never stops early.
     window : int
-        How many of the last steps are read by the test that stops, by the choice, and by the estimate.
+        The number of last steps that the stopping test, the choice of the winner and the estimate use.
 
     Examples
     --------

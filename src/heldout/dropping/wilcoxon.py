@@ -29,15 +29,14 @@ MOST_TIED, MOST_UNTIED = 13, 50
 
 @dataclass(frozen=True, kw_only=True)
 class Wilcoxon(Racing):
-    """A one-sided signed-rank test of fold scores against the leader (Wilcoxon 1945), as Optuna prunes by it.
+    """Drop by a signed-rank test of fold scores against the leader (Wilcoxon 1945), as Optuna's pruner does.
 
-    The test and its exceptions are those of ``optuna.pruners.WilcoxonPruner`` (Akiba et al. 2019), a trial
-    being a configuration, a step a fold, and the best trial the leader: zeros count half to either side
-    (``zsplit``), p-values are exact up to 50 folds (13 where differences are equal or zero) and from the normal
-    distribution beyond, and a configuration is dropped if p < ``p_threshold``, unless its mean fold score is at
-    least the leader's, or either has a fold score that is not a finite number. Folds without any finite score
-    are left out. Rounding errors of differences are cut off first, which Optuna does not do; and Optuna has no
-    ``min_predictions``.
+    The test and its exceptions are those of ``optuna.pruners.WilcoxonPruner`` (Akiba et al. 2019), a trial being a
+    configuration, a step a fold, and the best trial the leader: zeros count half to either side (``zsplit``),
+    p-values are exact up to 50 folds (13 where differences are equal or zero) and from the normal distribution
+    beyond, and a configuration is dropped if p < ``p_threshold``, unless its mean fold score is at least the
+    leader's, or either has a fold score that is not a finite number. Folds without any finite score are left out.
+    Unlike Optuna, the rule ignores rounding errors of differences and has ``min_predictions``.
 
     The test assumes independent folds, which they are not (their models share training rows), and it is repeated at
     every barrier. So the best is dropped more often than ``p_threshold`` suggests: the rule is here for comparison.
@@ -46,8 +45,9 @@ class Wilcoxon(Racing):
     Attributes
     ----------
     p_threshold : float
+        A configuration with a smaller p-value is dropped.
     n_startup_folds : int
-        None is dropped before so many folds; at least 2.
+        No configuration is dropped before this many folds; at least 2.
 
     Examples
     --------

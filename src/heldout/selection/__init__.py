@@ -72,13 +72,13 @@ __all__ = [
 
 
 def rule_of(selection: Any) -> Rule:
-    """The rule of ``selection``: a name, a rule, or a function of the scores (``CallableRule``).
+    """Return the selection rule for a name, a rule, or a function of the scores.
 
     Parameters
     ----------
     selection : str, rule or callable
-        A name, which may have parameters in brackets; a rule of ``ho.selection``; or a function from scores
-        (B, C) to indices (B,).
+        A name, which may have parameters in brackets; a rule of ``ho.selection``; or a function from scores (B, C),
+        greater is better, to indices (B,), which becomes a ``CallableRule``.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def rule_of(selection: Any) -> Rule:
     Raises
     ------
     InputError
-        When it is none of these, or lacks members of a rule.
+        When it is none of these, or an object that lacks members of a rule.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def rule_of(selection: Any) -> Rule:
 
 
 def configuration_rule_of(selection: Any) -> SelectionRule:
-    """The rule of ``selection``, if it chooses one configuration: a search can refit no other.
+    """Return the rule of ``selection`` if it chooses a single configuration, which a search can refit.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def configuration_rule_of(selection: Any) -> SelectionRule:
     Raises
     ------
     InputError
-        For a rule that chooses an ensemble or a threshold, naming where it can be used.
+        For a rule that chooses an ensemble or a threshold; the message says where it can be used.
 
     Examples
     --------

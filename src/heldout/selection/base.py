@@ -23,12 +23,12 @@ NONE_CHOSEN = -1
 
 
 class SelectionFailedError(RuntimeError):
-    """A rule could not choose, with its own words why."""
+    """A rule could not choose; the message is the reason."""
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """Scores of C configurations on M metrics in B resamples, greater = better.
+    """Scores of C configurations on M metrics in B resamples; greater is better.
 
     Attributes
     ----------
@@ -38,9 +38,9 @@ class ScoreTable:
     params : sequence of mapping
         Parameters of each configuration.
     fold_scores : ndarray of shape (B, splits, C, M) or None
-        Held only for rules that ask for them.
+        Present only for rules with ``reads_fold_scores``.
     repeat_scores : ndarray of shape (B, repeats, C, M) or None
-        Held only for rules that ask for them; None where there is one repeat, whose scores are ``values``.
+        Present only for rules with ``reads_repeats``; None with one repeat, whose scores are ``values``.
     """
 
     values: Floats
@@ -105,16 +105,16 @@ class RuleDeclaration(Protocol):
 
 @runtime_checkable
 class SelectionRule(RuleDeclaration, Protocol):
-    """From scores to the selected configuration.
+    """Base class of rules that select one configuration from scores.
 
     Attributes
     ----------
     reads_all_metrics : bool
-        Whether the table must hold every metric of the search, or only the one that it refits for.
+        Whether the table must contain all metrics of the search, or only the one that selects.
     reads_repeats : bool
         Whether the table must hold the scores of each repeat.
     reads_models : bool
-        Whether something is counted in fitted models, and becomes the rule's ``complexity``.
+        Whether the rule's ``complexity`` is measured in the fitted models.
     """
 
     @property
@@ -140,30 +140,30 @@ class SelectionRule(RuleDeclaration, Protocol):
 
 
 class Library(Protocol):
-    """What a rule of weights may ask of one resample: scores, greater = better, NaN = no candidate.
+    """The scores of one resample, as a weight rule reads them; greater is better, NaN is no candidate.
 
     Attributes
     ----------
     scores : ndarray of shape (C,)
-        Of each configuration alone.
+        The score of each configuration alone.
     """
 
     @property
     def scores(self) -> Floats: ...
 
     def with_one_more(self, members: NDArray[np.intp], candidates: NDArray[np.intp]) -> Floats:
-        """(len(candidates),): the score of the average of ``members`` and one more, for each candidate.
+        """(len(candidates),): for each candidate, the score of the average of ``members`` and it.
 
-        ``members`` are columns, and one may stand several times.
+        ``members`` are columns, with repetitions allowed.
         """
 
 
 @runtime_checkable
 class WeightRule(RuleDeclaration, Protocol):
-    """From the scores of a resample to the weights of an ensemble."""
+    """Base class of rules that choose the weights of an ensemble from the scores of a resample."""
 
     def weigh(self, library: Library) -> Floats:
-        """(C,): not negative, of sum 1; all 0 where there is no candidate."""
+        """(C,): weights, not negative, of sum 1; all 0 if there is no candidate."""
 
 
 def choices(returned: Any, n_resamples: int, of_resample: Callable[[int], Any]) -> Any:
@@ -317,13 +317,13 @@ OVER_REPEATS = ("mean", "median")
 class Best(SelectionRule):
     """Choose the greatest score (Tsamardinos et al. 2018, section 4: css).
 
-    NaN never wins. Ties go to the lowest index: on small samples 15 to 39 % of the draws of a 0-1 loss tie.
+    NaN never wins. Ties go to the lowest index: on small samples 15 to 39 % of bootstraps of a 0-1 loss tie.
 
     Attributes
     ----------
     over_repeats : "mean" or "median"
-        How the scores of several repeats become one. What is estimated is the mean over repeats of the chosen
-        configuration's score either way.
+        How the scores of several repeats become one for the choice. The estimate is of the mean over repeats in
+        both cases.
 
     Examples
     --------
@@ -390,16 +390,16 @@ def scalar(value: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """Of L weightings.
+    """What a rule chose under each of L weightings of the rows, such as bootstraps.
 
     Attributes
     ----------
     columns : ndarray of int, shape (L,)
-        The chosen column, that of the greatest weight in an ensemble; ``NONE_CHOSEN`` where nothing was chosen.
+        The chosen column; in an ensemble that of the greatest weight; ``NONE_CHOSEN`` if nothing was chosen.
     weights : ndarray of shape (L, columns) or None
-        Of an ensemble: not negative, of sum 1.
+        The weights of an ensemble, not negative, of sum 1.
     tied : ndarray of shape (L, columns) or None
-        Where columns that tie share the choice: 1/T for each of T, whose scores are averaged.
+        If ties share the choice: 1/T for each of T columns, whose scores are averaged.
     """
 
     columns: NDArray[np.intp]
@@ -410,7 +410,7 @@ class Choice:
         return len(self.columns)
 
     def repeated(self, times: int) -> Choice:
-        """The only choice, so many times."""
+        """The only choice, ``times`` times."""
         return self.of(np.zeros(times, dtype=np.intp))
 
     def of(self, lanes: Sequence[int] | NDArray[np.intp]) -> Choice:
@@ -420,7 +420,7 @@ class Choice:
         return Choice(self.columns[lanes], weights, tied)
 
     def distinct(self) -> Choice:
-        """What was chosen at all, each column or ensemble once, in a fixed order.
+        """Each column or ensemble that was chosen, once, in a fixed order.
 
         Examples
         --------
@@ -436,7 +436,7 @@ class Choice:
         return Choice(weights.argmax(axis=1), weights)
 
     def shares(self, n_columns: int) -> Floats:
-        """(columns,): how often each was chosen, as a mean over the weightings; of an ensemble the mean weight."""
+        """(columns,): the share of weightings that chose each column; for ensembles its mean weight."""
         shared = self.weights if self.tied is None else self.tied
         if shared is not None:
             mean: Floats = shared.sum(axis=0) / len(self)

@@ -24,14 +24,14 @@ from heldout.selection.base import (
 
 @dataclass(frozen=True)
 class CallableRule(SelectionRule):
-    """Choose as a function of the scores does.
+    """Let your function of the scores choose the configuration.
 
     Attributes
     ----------
     choose : callable
-        From scores (B, C), greater = better, NaN for what is no candidate, to the index of the chosen
-        configuration in each row, integers (B,). It is called with many rows at once, and if it returns a plain
-        integer, again with one row at a time.
+        From scores (B, C), greater is better, NaN is no candidate, to the index of the chosen configuration in each
+        row, integers (B,). It is called with many rows at once; if it returns a plain integer, it is called again
+        with one row at a time.
 
     Examples
     --------
@@ -64,17 +64,17 @@ class CallableRule(SelectionRule):
 
 @dataclass(frozen=True)
 class CallableRefit(SelectionRule):
-    """Choose as ``refit(cv_results)`` does, on the scores of each resample.
+    """Let a callable ``refit`` of scikit-learn choose, on the scores of each resample.
 
-    The dict holds ``params``, ``param_*`` and, for each metric, ``split{i}_test_{name}``, ``mean_test_{name}``,
-    ``std_test_{name}`` and ``rank_test_{name}``; and what ``constants`` holds besides (fit times), which do not
-    change with the resample.
+    Its dict has ``params``, ``param_*`` and, for each metric, ``split{i}_test_{name}``, ``mean_test_{name}``,
+    ``std_test_{name}`` and ``rank_test_{name}``; and the entries of ``constants``, such as fit times.
 
     Attributes
     ----------
     refit : callable
         From a dict like ``cv_results_`` to the index of the chosen configuration.
     constants : mapping of str to array of shape (C,)
+        Entries of the dict that are the same in every resample.
 
     Examples
     --------

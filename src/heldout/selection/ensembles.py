@@ -162,11 +162,12 @@ LIBRARY = 50
 class TopK(WeightRule):
     """Average the predictions of the ``k`` configurations with the best scores.
 
-    Of equal scores the first counts as the better. Where fewer than ``k`` have a score, all of them are averaged.
+    Among equal scores the first ranks higher. If fewer than ``k`` have a score, all of them are averaged.
 
     Attributes
     ----------
     k : int
+        How many configurations are averaged.
 
     Examples
     --------
@@ -219,16 +220,17 @@ def best_first(scores: Floats) -> Any:
 
 @dataclass(frozen=True)
 class GreedyEnsemble(WeightRule):
-    """Forward selection with replacement (Caruana et al. 2004, sections 2 and 2.1).
+    """Build an ensemble by forward selection with replacement (Caruana et al. 2004, sections 2 and 2.1).
 
-    Start with nothing. In each round add the configuration with which the average of the predictions scores best;
-    one that helps may be added several times, and so gets a greater weight. Of equal scores the first wins. The
-    rounds after the best score are forgotten, the shortest of equal ones being kept. Only the 50 best ones may
-    be added (Caruana, Munson & Niculescu-Mizil 2006, section 3.2, prune the library so).
+    Each round adds the configuration with which the average of the predictions scores best; one that is added
+    several times gets a greater weight. Among equal scores the first wins. The ensemble of the best round is kept,
+    the smallest among equal ones. Only the 50 best configurations can be added (the pruning of Caruana, Munson &
+    Niculescu-Mizil 2006, section 3.2).
 
     Attributes
     ----------
     rounds : int
+        The number of additions.
 
     Examples
     --------
@@ -257,7 +259,7 @@ class GreedyEnsemble(WeightRule):
             )
 
     def weigh(self, library: Library) -> Floats:
-        """(C,): how often each configuration was added, as a share."""
+        """(C,): the share of the additions that each configuration has."""
         weights = np.zeros(len(library.scores))
         candidates = np.sort(best_first(library.scores)[:LIBRARY])
         if not len(candidates):

@@ -20,15 +20,15 @@ from heldout.selection.base import ScoreTable, SelectionRule, first_greatest, sc
 class AverageRank(SelectionRule):
     """Choose the configuration with the least mean rank over several metrics.
 
-    On each metric 1 is the best, and equal scores share the mean of their ranks. A configuration that lacks one of
-    the scores is no candidate and takes no rank. Of equal mean ranks the first wins.
+    On each metric rank 1 is the best, and equal scores share the mean of their ranks. A configuration that lacks
+    one of the scores is no candidate and has no rank. Among equal mean ranks the first wins.
 
     Attributes
     ----------
     metrics : sequence of str or Metric, optional
-        In a search, names of its scorers (all of them by default); in ``heldout.estimate``, any metrics.
+        In a search, names of its scorers (by default all); in ``ho.estimate``, any metrics.
     weights : sequence of float, optional
-        One a metric, as important as it is; equal by default.
+        The importance of each metric; by default equal.
 
     Examples
     --------
@@ -108,14 +108,14 @@ class AverageRank(SelectionRule):
 class RankOverRepeats(SelectionRule):
     """Choose the configuration with the least mean rank over repeats (Krueger, Panknin & Braun 2015).
 
-    In each repeat 1 is the best, and equal scores share the mean of their ranks. A configuration without a score
-    in a repeat in which another has one is no candidate and takes no rank. Of equal mean ranks the first wins.
-    With one repeat it is the best score.
+    In each repeat rank 1 is the best, and equal scores share the mean of their ranks. A configuration without a
+    score in a repeat in which another has one is no candidate and has no rank. Among equal mean ranks the first
+    wins. With one repeat the best score wins.
 
     Attributes
     ----------
     last : int, optional
-        How many repeats count, from the last one back; all of them by default.
+        Only this many last repeats count; by default all.
 
     Examples
     --------

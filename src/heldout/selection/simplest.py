@@ -135,7 +135,7 @@ class SimplestRule(SelectionRule):
 class Within(SimplestRule):
     """Choose the simplest configuration whose score is at most ``tolerance`` worse than the best.
 
-    Of equally simple ones the best, then the first.
+    Among equally simple ones the best wins, then the first.
 
     Attributes
     ----------
@@ -177,10 +177,9 @@ class Within(SimplestRule):
 class OneStandardError(SimplestRule):
     """Choose the simplest configuration within one standard error of the best (Breiman et al. 1984, section 3.4.3).
 
-    The standard error is that of the best configuration's mean over folds: the standard deviation of its fold
-    scores (with n - 1) by the root of their number n, folds without a score left out. The simplest configuration
-    with a score of at least the best minus that is chosen; of equally simple ones the best, then the first. With
-    fewer than two fold scores there is no standard error, and nothing is chosen.
+    The standard error is that of the best configuration's mean over folds: the standard deviation of its n fold
+    scores (with n - 1), divided by √n; folds without a score are left out. Among equally simple configurations the
+    best wins, then the first. With fewer than two fold scores there is no standard error, and nothing is chosen.
 
     Attributes
     ----------

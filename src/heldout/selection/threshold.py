@@ -27,8 +27,8 @@ class Threshold(RuleDeclaration):
     """Choose the configuration and its decision threshold together, by a metric of labels.
 
     For binary tasks: a score strictly above the threshold is positive. In every bootstrap both are chosen on the
-    drawn rows and scored on the others. Of equal scores the first configuration wins, and of its thresholds the
-    one nearest to the usual (.5 for probabilities, 0 for decisions), or the first of ``grid``.
+    drawn rows and scored on the others. Among equal scores the first configuration wins, with its threshold nearest
+    to the usual one (.5 for probabilities, 0 for decisions), or the first of ``grid``.
 
     Attributes
     ----------
@@ -36,8 +36,9 @@ class Threshold(RuleDeclaration):
         The thresholds to try, the same for every configuration. By default each configuration has its own: midway
         between its scores, below and above them all, at most ``n_thresholds`` of them at even shares of the rows.
     n_thresholds : int
+        The greatest number of default thresholds.
     metric : str or Metric, optional
-        What is tuned for; by default what is reported.
+        The metric that chooses; by default the reported one.
 
     Examples
     --------
