@@ -55,7 +55,7 @@ class Splitter(Protocol):
 
 
 class FoldPlan(BaseCrossValidator):  # type: ignore[misc]
-    """How the rows of any task are divided.
+    """Base class of plans of folds, which divide the rows of any task; pass one as ``cv=``.
 
     A plan is a frozen dataclass with a ``random_state``: an integer, or None for the seed of the run.
     """
@@ -66,7 +66,7 @@ class FoldPlan(BaseCrossValidator):  # type: ignore[misc]
 
     @property
     def words(self) -> str:
-        """The plan in words, for a sentence: "5 folds"."""
+        """The plan in words, such as "5 folds"."""
         raise NotImplementedError
 
     @property
@@ -76,7 +76,7 @@ class FoldPlan(BaseCrossValidator):  # type: ignore[misc]
 
     @property
     def n_halvings(self) -> int:
-        """How often the rows are divided in halves, in which only the winner is fitted; 0 where they are not."""
+        """How often the rows are divided in halves, in which only the winner is fitted; 0 if they are not."""
         return 0
 
     @property
@@ -103,7 +103,7 @@ class FoldPlan(BaseCrossValidator):  # type: ignore[misc]
         return iter(())
 
     def most_folds(self) -> int | None:
-        """The number of folds into which a class is divided; None if it is not divided."""
+        """The greatest number of folds, which every class must have rows for; None if classes are not divided."""
         return None
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Pair]:
@@ -119,7 +119,7 @@ class FoldPlan(BaseCrossValidator):  # type: ignore[misc]
             yield from splitter.split(X, y, groups)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many splits there are; of leave-one-out only with the rows."""
+        """The number of splits; for leave-one-out it needs ``X``."""
         splitter: Any = self.of_round(0, stratified=has_classes(y), grouped=groups is not None)
         return self.n_rounds * int(splitter.get_n_splits(X, y, groups))
 
@@ -320,11 +320,12 @@ def seeded(cv: Any, seed: int) -> Any:
 
 
 def k_folds(n_folds: int = KFolds.n_folds, *, random_state: int | None = None) -> FoldPlan:
-    """K shuffled folds: an integer ``cv`` that keeps groups whole.
+    """K shuffled folds, with classes in proportion and groups whole.
 
     Parameters
     ----------
     n_folds : int, default=5
+        K.
     random_state : int, optional
         By default the seed of the run.
 
@@ -347,12 +348,14 @@ def k_folds(n_folds: int = KFolds.n_folds, *, random_state: int | None = None) -
 
 
 def repeated(folds: Any, times: int, *, random_state: int | None = None) -> FoldPlan:
-    """Repeats of K folds or of a plan, each with a new shuffle.
+    """Repeat K folds or a plan several times, each with a new shuffle.
 
     Parameters
     ----------
     folds : int or plan
+        K, or the plan to repeat.
     times : int
+        The number of repeats.
     random_state : int, optional
         Seeds the shuffle; by default the seed of the run does.
 
@@ -364,7 +367,7 @@ def repeated(folds: Any, times: int, *, random_state: int | None = None) -> Fold
     Raises
     ------
     InputError
-        When ``folds`` or ``times`` is no such number, or the plan is repeated already.
+        When ``folds`` or ``times`` is not allowed, or the plan is already repeated.
 
     Examples
     --------
@@ -381,8 +384,8 @@ def hold_out(test_share: float | int = HoldOut.test_share, *, random_state: int 
     Parameters
     ----------
     test_share : float or int, default=.25
-        Of the rows; of the groups where there are groups. An integer is a number of rows, or groups, drawn without
-        regard to classes: ``hold_out(1)`` is the estimate from m + 1 rows, of which m train.
+        The share of the rows, or of the groups if there are groups. An integer is a number of rows or groups, drawn
+        without regard to classes: ``hold_out(1)`` tests a single row.
     random_state : int, optional
         Seeds the shuffle; by default the seed of the run does.
 
@@ -412,6 +415,7 @@ def repeated_hold_out(
     Parameters
     ----------
     times : int
+        The number of hold-outs.
     test_share : float or int, default=.25
         As in ``hold_out``.
     random_state : int, optional
@@ -582,9 +586,9 @@ class LeaveOut(FoldPlan):
 
 
 def leave_one_out() -> FoldPlan:
-    """Every row tested by itself; with groups, every group.
+    """Leave-one-out: every row is tested alone; with groups, every group.
 
-    Metrics that need several rows (AUC, R²) are undefined in such a fold: use it with ``aggregate="pooled"``.
+    Metrics that need several rows (AUC, R²) are undefined in such a fold: use ``aggregate="pooled"``.
 
     Returns
     -------
@@ -731,13 +735,13 @@ def check_class_sizes(task: Task, n_folds: int) -> None:
 
 
 def auto_folds(most: int = MOST_FOLDS, *, random_state: int | None = None) -> FoldPlan:
-    """As many shuffled folds as the smallest class allows: ``cv="auto"`` with a limit and a seed of one's own.
+    """As many shuffled folds as the smallest class allows: ``cv="auto"`` with your own limit and seed.
 
     Parameters
     ----------
     most : int, default=10
-        K is the number of rows of the smallest class (of groups that hold it, where there are groups; of all rows,
-        where there are no classes), and at most this.
+        The greatest number of folds. K is the number of rows of the smallest class (of its groups, if there are
+        groups; of all rows, if there are no classes), and at most this.
     random_state : int, optional
         By default the seed of the run.
 
@@ -895,15 +899,15 @@ def paired_hold_out(
 ) -> FoldPlan:
     """A hold-out drawn several times, from all rows and in both halves of the rows: for method "conservative_z".
 
-    A search scores and selects by the splits of all rows. Then it fits its winner on those of the halves:
-    2 · ``times`` · ``halvings`` fits more, which other methods do not read.
+    A search scores and selects by the splits of all rows. Then it fits its winner on those of the halves: 2 ·
+    ``times`` · ``halvings`` more fits, which only that method uses.
 
     Parameters
     ----------
     times : int, default=15
         Hold-outs of all rows, and of each half.
     test_share : float, default=.1
-        Of all rows, below .5. A half tests as many rows.
+        The share of all rows, below .5. A split of a half tests the same number of rows.
     halvings : int, default=10
         How often the rows are divided in halves.
     random_state : int, optional

@@ -63,7 +63,7 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """The splits of a search, in the order of the splitter."""
+    """All splits of a search, in the order of the splitter, with facts about them."""
 
     splits: tuple[Split, ...]
     n_rows: int

@@ -74,18 +74,18 @@ class Selection(Record):
 
 @dataclass(frozen=True)
 class BackwardSelection:
-    """Remove terms one by one, by p-values that are pooled over the imputations.
+    """Backward selection: remove terms one by one, by p-values pooled over the imputations.
 
     Parameters
     ----------
     p_remove : float, default=0.05
-        Terms at or below this p-value stay; .157 is about Akaike's criterion for a single coefficient.
+        Terms with at most this p-value stay; .157 corresponds to Akaike's criterion for a single coefficient.
     test : {'D1', 'median_p'}, default='D1'
-        ``D1``: the Wald test of a term's pooled coefficients. Of one coefficient it is Rubin's t test with the
-        degrees of freedom of Barnard and Rubin (1999), of several the F test of Li, Raghunathan and Rubin (1991).
-        ``median_p``: the median over the imputations of the p-values of each one's own Wald test.
-    keep : sequence of str
-        Terms that are never removed.
+        "D1": the Wald test of a term's pooled coefficients. For one coefficient it is Rubin's t test with the
+        degrees of freedom of Barnard and Rubin (1999), for several the F test of Li, Raghunathan and Rubin (1991).
+        "median_p": the median over the imputations of the p-values of their separate Wald tests.
+    keep : sequence of str, default=()
+        Terms that are never removed, by column name.
 
     Raises
     ------
@@ -127,11 +127,11 @@ class BackwardSelection:
         params: Mapping[str, Any],
         weights: NDArray[np.float64] | None = None,
     ) -> tuple[list[Any], Selection]:
-        """The models of the selected terms, and what was selected.
+        """The models fitted on the selected terms, and the selection.
 
-        - ``models``: one unfitted for each completion.
+        - ``models``: one unfitted model per completion.
         - ``tables``: the completions.
-        - ``params``: of ``fit``.
+        - ``params``: arguments of ``fit``.
         - ``weights`` (N,): importance weights, for the covariance of the coefficients.
         """
         found = [model.fit(table, y, **params) for model, table in zip(map(clone, models), tables, strict=True)]

@@ -317,30 +317,31 @@ def checked_categorical(categorical: Collection[Any], names: list[Any]) -> set[i
 
 
 class ChainedImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Draw missing values from chained equations, numbers and categories alike.
+    """Impute missing numbers and categories by random draws from chained equations.
 
-    Text, booleans and pandas' categories are categories; so are numbers of which two values occur, and columns that
-    ``categorical`` names. Other numbers are numbers, and are drawn about a line, beyond the observed range too.
+    Text, booleans and pandas' categories are categories; so are numbers with only two values, and columns that
+    ``categorical`` names. Other numbers are drawn from a linear regression, also beyond the observed range.
 
     Parameters
     ----------
-    n_iterations : int
-        Rounds over the columns; one is enough, and done, where only one column has gaps.
-    categorical : list of str or int
+    n_iterations : int, default=10
+        Rounds over the columns; if only one column has missing values, one round is enough, and is made.
+    categorical : list of str or int, default=()
         Columns of numbers that are codes of categories, by name or position.
-    within_observed_range : bool
-        Cut drawn numbers to the observed range, for models that cannot take others (such as logarithms). It draws
-        in the tails, so that means and associations are a little off.
-    max_categories : int
+    within_observed_range : bool, default=False
+        Whether to cut drawn numbers at the observed range, for models that cannot use others (such as logarithms).
+        Cutting moves the tails inwards, so that means and associations are slightly biased.
+    max_categories : int, default=30
         A column with more categories is refused.
-    random_state : int, RandomState, Generator or None
-        The same number draws the same values.
+    random_state : int, RandomState or Generator, optional
+        Seeds the draws.
 
     Attributes
     ----------
     columns_ : list of NumberColumn or CategoryColumn
+        How each column is read.
     equations_ : list
-        One a column, with the coefficients drawn last.
+        One per column, with the coefficients drawn last.
 
     Raises
     ------
@@ -385,7 +386,7 @@ class ChainedImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
-        """The table with its gaps drawn: float64 where all columns are numbers, else objects."""
+        """Fit, and return the table with missing values drawn: float64 if all columns are numbers, else objects."""
         table = self._checked(X, reset=True)
         raw, holes, names = raw_columns(table), holes_of(table), columns_named(table)
         chosen = checked_categorical(self.categorical, names) | declared_categorical(table)
@@ -407,7 +408,7 @@ class ChainedImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         return self._written(raw, holes, chain.coded)
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Another table's gaps drawn from the fitted equations; ``fit_transform`` is for the fitted rows."""
+        """Draw the missing values of another table; for the fitted rows use ``fit_transform``."""
         check_is_fitted(self, "equations_")
         table = self._checked(X, reset=False)
         raw, holes = raw_columns(table), holes_of(table)

@@ -291,7 +291,7 @@ class LinearCoefficients(Record):
 
 @dataclass(frozen=True, eq=False)
 class PooledCoefficients(LinearCoefficients):
-    """Coefficients pooled over H imputations, p of them.
+    """The p coefficients of a model, pooled over H imputations by Rubin's rules.
 
     Attributes
     ----------
@@ -301,21 +301,21 @@ class PooledCoefficients(LinearCoefficients):
     covariance : ndarray of shape (p, p)
         T = W + (1 + 1/H) V.
     within : ndarray of shape (p, p)
-        W, the mean covariance of the imputations' own.
+        W, the mean over the imputations of the covariance within each.
     between : ndarray of shape (p, p)
         V, the covariance of the values over the imputations.
     df : ndarray of shape (p,)
         Degrees of freedom (Barnard and Rubin 1999).
     variance_from_missing : ndarray of shape (p,)
-        λ, the share of the variance that is owed to missing values; not the share of values that are missing.
+        λ, the share of the variance that is due to missing values; not the share of values that are missing.
     fmi : ndarray of shape (p,)
-        Fraction of missing information: λ, and what the few degrees of freedom add.
+        Fraction of missing information: λ, increased for few degrees of freedom.
     n_imputations : int
         H.
     ratio : str
         What exp(value) is: ``odds ratio``, ``hazard ratio``, or empty.
     caveats : tuple of str
-        Sentences on what the intervals take for granted.
+        Sentences on what the intervals assume.
     """
 
     names: tuple[str, ...]

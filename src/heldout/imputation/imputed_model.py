@@ -117,33 +117,34 @@ def _has_score(self: Any) -> bool:
 
 
 class ImputedModel(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """A model fitted on H completions of its training rows, whose predictions are pooled.
+    """Estimator that imputes missing values H times, fits a model on each completion, and pools the predictions.
 
-    ``HeldOutSearchCV(imputation=...)`` and ``ho.nested_cv(imputation=...)`` make one of every configuration. In
-    ``fit``, the training rows are completed H times with their outcome, and the model is fitted on each completion.
-    In ``predict`` and the like, the rows are completed H times by imputers that were fitted on the training rows
-    without their outcome. Member h predicts completion h, and the predictions are pooled as ``PooledModel`` does
-    it: of logistic and Cox regressions on the scale of the linear predictor.
+    ``HeldOutSearchCV(imputation=...)`` and ``ho.nested_cv(imputation=...)`` wrap every configuration in one.
+    ``fit`` completes the training rows H times, using their outcome, and fits the model on each completion.
+    ``predict`` and the like complete the rows H times by imputers fitted on the training rows without their
+    outcome. Member h predicts completion h, and ``PooledModel`` pools the predictions: for logistic and Cox
+    regressions on the scale of the linear predictor.
 
     Parameters
     ----------
     estimator : estimator
-        Any; the rows that it receives have no gaps.
+        Any estimator; the rows that it receives have no missing values.
     imputation : int or Imputation, default=5
-        With ``order="boot_mi"``, and without ``outcome_in_evaluation``.
-    random_state : int, RandomState, Generator or None
-        Of the imputations.
+        The number of completions, or an ``Imputation`` with ``order="boot_mi"`` and without
+        ``outcome_in_evaluation``.
+    random_state : int, RandomState or Generator, optional
+        Seeds the imputations.
 
     Attributes
     ----------
     pooled_ : PooledModel
-        Its members are pipelines of a ``Completion`` and a fitted model. A member says what one imputation says.
+        Its members are pipelines of a ``Completion`` and a fitted model, one per imputation.
     coefficients_ : PooledCoefficients or None
-        By Rubin's rules, of models that have coefficients with a covariance.
+        By Rubin's rules, if the models have coefficients with a covariance.
     selection_ : Selection or None
-        Which terms a backward selection kept and removed.
+        Which terms a backward selection kept and removed; None without one.
     classes_ : ndarray
-        Of classifiers.
+        The class labels, for classifiers.
 
     Raises
     ------
@@ -226,7 +227,7 @@ class ImputedModel(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     @available_if(_has_score)  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The score that the estimator's own ``score`` is: accuracy, R², or the concordance index."""
+        """The same score as the estimator's own ``score``: accuracy, R², or the concordance index."""
         if is_classifier(self.estimator):
             return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
         if is_regressor(self.estimator) and not has_fields(y):

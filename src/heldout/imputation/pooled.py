@@ -37,7 +37,7 @@ def _says_decisions(self: Any) -> bool:
 
 
 class PooledModel(BaseEstimator):  # type: ignore[misc]
-    """The average of fitted models; it has those methods that all of them have.
+    """Average the predictions of fitted models; it has the methods that all of them have.
 
     Parameters
     ----------
@@ -47,23 +47,22 @@ class PooledModel(BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     classes_ : ndarray
-        Of classifiers: the labels that all members know, so that a class that one of them never saw is missing here
-        too.
+        For classifiers: the labels that all members know; a class that one of them never saw is missing.
     selection_ : Selection or None
-        Which terms a backward selection kept and removed.
+        Which terms a backward selection kept and removed; None without one.
 
     Raises
     ------
     InputError
-        When there is no member, or classifiers stand beside others.
+        When there is no member, or classifiers and other models are mixed.
 
     Notes
     -----
-    Logistic regressions: the mean of their linear predictors, and its probabilities. Cox models (with ``coef_`` and
-    a cumulative baseline hazard): the mean of their linear predictors and of the logarithms of their hazards, which
-    is the same whatever row the baseline is of. Others: the mean of probabilities, values, risks and survival
-    probabilities. Labels: the most probable by the averaged probabilities; where there are none, by the averaged
-    decision, or the most frequent among the members' labels.
+    Logistic regressions: the mean of their linear predictors, turned into probabilities. Cox models (with ``coef_``
+    and a cumulative baseline hazard): the mean of their linear predictors and of the logarithms of their hazards,
+    which does not depend on the row of the baseline. Others: the mean of probabilities, values, risks and survival
+    probabilities. Labels: the most probable by the averaged probabilities; without probabilities by the averaged
+    decision, or the most frequent label among the members.
 
     References
     ----------

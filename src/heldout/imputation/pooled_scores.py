@@ -79,7 +79,7 @@ class PoolingScale:
 
 @dataclass(frozen=True)
 class PooledScore(Record):
-    """A score pooled over H imputations.
+    """A score pooled over H imputations by Rubin's rules, with its interval.
 
     Attributes
     ----------
@@ -87,18 +87,18 @@ class PooledScore(Record):
     value : float
         In the metric's own units; NaN if the scale has no value for a score.
     low, high : float
-        The interval, by Student's t on the scale; NaN without one.
+        The ends of the interval, by Student's t on the scale; NaN without one.
     confidence_level : float
     scale : str
-        'logit', 'log' or 'identity'.
+        The scale on which scores are pooled: "logit", "log" or "identity".
     scores, standard_errors : tuple of float
-        Of each imputation, in the metric's own units.
+        The score of each imputation and its standard error, in the metric's own units.
     within, between : float
         W and V: the mean squared standard error, and the variance of the scores, on the scale; T = W + (1 + 1/H) V.
     df : float
         Degrees of freedom (Barnard and Rubin 1999).
     variance_from_missing : float
-        λ, the share of the variance that is owed to missing values.
+        λ, the share of the variance that is due to missing values.
     """
 
     metric: str
@@ -142,7 +142,7 @@ def pool_scores(
     Parameters
     ----------
     scores, standard_errors : array-like of shape (H,)
-        Of each imputation, in the metric's own units.
+        The score of each imputation and its standard error, in the metric's own units.
     metric : str or metric
         Its range decides the scale: the logit for an AUC, the logarithm for a loss without an upper bound.
     n_rows : int
@@ -152,7 +152,7 @@ def pool_scores(
     Returns
     -------
     PooledScore
-        NaN, with a warning, if a score stands on a bound of its range or a standard error is not finite.
+        NaN, with a warning, if a score is at a bound of its range or a standard error is not finite.
 
     Raises
     ------

@@ -43,21 +43,21 @@ class Imputation:
 
     Parameters
     ----------
-    n_imputations : int
-        H, at least 2: one completion does not show how uncertain the imputed values are.
+    n_imputations : int, default=5
+        H, at least 2: a single completion does not show how uncertain the imputed values are.
     imputer : transformer, optional
-        ``ChainedImputer()`` by default. Any scikit-learn transformer that draws: it needs a ``random_state``, which
-        is replaced for each completion, keeps the columns, and does not change observed values.
-    order : {'boot_mi', 'mi_boot', 'naive'}
-        ``boot_mi`` draws rows and imputes each sample anew; ``mi_boot`` imputes once and draws rows of each
-        completion with their imputed values; ``naive`` imputes once, before everything, and treats the completions
-        as data.
-    outcome_in_evaluation : bool
+        By default ``ChainedImputer()``. Any scikit-learn transformer that draws at random: it has a
+        ``random_state``, which is replaced for each completion, keeps the columns, and does not change observed
+        values.
+    order : {"boot_mi", "mi_boot", "naive"}, default="boot_mi"
+        "boot_mi" draws rows and imputes each sample anew; "mi_boot" imputes once and draws rows of each completion
+        with their imputed values; "naive" imputes once, before everything, and treats the completions as data.
+    outcome_in_evaluation : bool, default=False
         Whether evaluated rows are imputed with their outcome too, like training rows. This is optimistic: the
         outcome of a new patient is unknown.
     selection : BackwardSelection, optional
         Selects terms by pooled p-values, anew in every sample or training part; by default all stay. Not with
-        ``naive``, whose models are not pooled.
+        "naive", whose models are not pooled.
 
     Raises
     ------
@@ -104,12 +104,12 @@ class Imputation:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Keys of ``REFERENCES``, of bootstraps that impute."""
+        """Keys of ``heldout.references`` for bootstraps that impute."""
         return (*SOURCES_OF_ORDER[self.order], *self.sources_of_fits)
 
     @property
     def sources_of_fits(self) -> tuple[str, ...]:
-        """Keys of ``REFERENCES``, of fits that impute their rows, whatever divides these."""
+        """Keys of ``heldout.references`` for fits that impute their rows, in any splits."""
         chained = ("buuren2011",) if self.imputer is None else ()
         selects = () if self.selection is None else ("wood2008", "li1991")
         return (*chained, "rubin1987", "barnard1999", "white2009", *selects)
@@ -137,11 +137,11 @@ class Imputation:
         params: Mapping[str, Any],
         weights: NDArray[np.float64] | None = None,
     ) -> PooledModel:
-        """A model fitted on each completion, of the selected terms, and pooled.
+        """The pooled model: one model fitted on the selected terms of each completion.
 
-        - ``models``: one unfitted for each completion.
+        - ``models``: one unfitted model per completion.
         - ``tables``: the completions.
-        - ``params``: of ``fit``.
+        - ``params``: arguments of ``fit``.
         - ``weights`` (N,): importance weights, for the covariance of coefficients that select.
         """
         if self.selection is None:
@@ -153,7 +153,7 @@ class Imputation:
         return pooled
 
     def completed(self, X: Any, truth: Truth | None, entropy: int, *place: int | str) -> list[Any]:
-        """H complete tables of X's own type.
+        """Impute X: return H complete tables of its type.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class Imputation:
         Returns
         -------
         list of H tables
-            ``X`` itself H times where nothing is missing.
+            ``X`` itself H times if nothing is missing.
 
         Raises
         ------
@@ -183,7 +183,7 @@ class Imputation:
         return [self._once(table, holes, inputs, entropy, h, place) for h in range(self.n_imputations)]
 
     def imputers(self, X: Any, entropy: int, *place: int | str) -> list[Any]:
-        """H imputers fitted on the rows without their outcome, to complete other rows.
+        """Fit H imputers on the rows without their outcome, to complete other rows.
 
         Parameters
         ----------

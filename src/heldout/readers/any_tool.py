@@ -35,46 +35,47 @@ def read_predictions(
     ----------
     source : str, Path, data frame or object
         A file (CSV, Parquet, ARFF or R's), a table in memory, or an object: a mapping from names of configurations
-        to arrays of scikit-learn's ``cross_val_predict``. Where a tool writes a file or table for each model: their
-        folder, a list of them, or a mapping from names of models to them.
+        to arrays of scikit-learn's ``cross_val_predict``. If a tool writes a file or table per model: their folder,
+        a list of them, or a mapping from names of models to them.
     format : str, default="auto"
         "auto" recognises the format by its columns, and raises an error if two fit. Otherwise a name: "caret",
-        "tidymodels", "mlr3", "scikit_learn", "heldout" (the file of ``heldout tune``), "wide" (a column for each
-        configuration), "long" (a line for each row and configuration), "weka", "h2o", "mljar", "autogluon",
-        "orange", "openml" and "tabrepo"; of evaluations of language models "lm_eval", "inspect", "helm",
-        "promptfoo", "openai_evals", "evalstats" and "scores" (a column of scores for each system, and no target).
+        "tidymodels", "mlr3", "scikit_learn", "heldout" (the file of ``heldout tune``), "wide" (one column per
+        configuration), "long" (one line per row and configuration), "weka", "h2o", "mljar", "autogluon", "orange",
+        "openml" and "tabrepo"; and for evaluations of language models "lm_eval", "inspect", "helm", "promptfoo",
+        "openai_evals", "evalstats" and "scores" (one column of scores per system, and no target).
     target : str or array-like of shape (N,), optional
-        The column of true values, or, where the source has none, the values or ``FILE:COL``, a column of a file
-        with the rows in the same order. Not needed where a format has its own.
+        The column of true values. If the source has none: the values, or ``FILE:COL``, a column of a file with the
+        rows in the same order. Not needed if the format has its own.
     event : str, optional
-        For survival: the column that is 1 where the event was seen; the target then holds times.
+        For survival: the column that is 1 if the event was observed; the target then holds times.
     fold, group, weight : str or array-like of shape (N,), optional
-        Columns, or arrays where a wide table or arrays lack them.
+        Columns; or arrays, for a wide table or for arrays that lack them.
     repeat, row : str, optional
-    configuration : str or list of str
-        Columns that identify a configuration: with ``row``, all of them, in a table with a line for each row and
-        configuration that is not recognised; otherwise those that a recognised tool does not know, such as one that
-        tells apart the exports that were put together.
-    prediction : str or list of str
-        Columns of predictions, of wide and long tables; by default all columns without another use.
-    exclude : str or list of str
+        Columns with the number of the repeat, and with the row that a line predicts.
+    configuration : str or list of str, default=()
+        Columns that identify a configuration. For a long table that is not recognised: all of them, together with
+        ``row``. For a recognised tool: further ones, such as a column that distinguishes combined exports.
+    prediction : str or list of str, default=()
+        Columns of predictions, in wide and long tables; by default all columns without another use.
+    exclude : str or list of str, default=()
         Columns to ignore.
     tasks : "stratified" or "whole", optional
-        Of evaluations with several tasks, whose score is the mean over tasks: bootstraps draw items within each
-        task, so that the result is about these tasks, or whole tasks, so that it is about tasks of their kind.
+        For evaluations with several tasks, whose score is the mean over tasks. "stratified": bootstraps draw items
+        within each task, so that the result is about these tasks. "whole": they draw whole tasks, so that it is
+        about tasks of this kind.
 
     Returns
     -------
     PredictionTable
-        ``truth``, ``predictions``, ``folds``, ``groups``, ``sample_weight`` and ``source``, whose text is one line
-        on what was recognised. ``ho.estimate(table, metric=...)``, ``ho.compare_estimates`` and
-        ``ho.compare_configurations`` take it in place of ``y_true`` and ``predictions``. Of two classes the last in
-        order is positive, unless these are passed ``pos_label=``.
+        With ``truth``, ``predictions``, ``folds``, ``groups``, ``sample_weight`` and ``source``, whose text is one
+        line on what was recognised. ``ho.estimate(table, metric=...)``, ``ho.compare_estimates`` and
+        ``ho.compare_configurations`` take it in place of ``y_true`` and ``predictions``. The positive class is the
+        last of two in sorted order, unless you pass ``pos_label=`` there.
 
     Raises
     ------
     InputError
-        When two formats fit, a line occurs twice, or a column could have two uses.
+        When no format or two formats fit, a line occurs twice, or a column could have two uses.
 
     Examples
     --------

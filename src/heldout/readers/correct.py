@@ -171,24 +171,25 @@ def correct(
     Parameters
     ----------
     search : fitted search, study, or mapping of str to results
-        ``GridSearchCV``, ``RandomizedSearchCV`` and the halving searches by their ``cv_results_``; the searches of
-        heldout, whose answer is their own (``ho.estimate(search)``, with the other arguments if there are any); an
-        Optuna study (or an ``OptunaSearchCV``) whose trials kept a score per split
-        (``trial.report(score, step=fold)``, or ``user_attrs`` named ``split0_test_score`` and so on) with the mean
-        as its value, or whose
-        objective is that of ``ho.optuna.objective``, which kept their held-out predictions. Of several models that
-        were compared without a search: a mapping of their names to the results of ``cross_validate``, all on the
-        same splits; with ``return_indices=True`` that is checked, and without it flagged.
+        One of
+
+        - ``GridSearchCV``, ``RandomizedSearchCV`` or a halving search, by its ``cv_results_``;
+        - a search of heldout, which gives its own estimate, as ``ho.estimate(search)``;
+        - an Optuna study or ``OptunaSearchCV`` whose trials have the mean score as value and kept the score of each
+          split (``trial.report(score, step=fold)``, or ``user_attrs`` named ``split0_test_score`` and so on), or
+          whose objective is ``ho.optuna.objective``, which kept the held-out predictions;
+        - for models compared without a search, a mapping of their names to the results of ``cross_validate``, all
+          on the same splits; with ``return_indices=True`` that is checked, and without it flagged.
     method : str or method, optional
-        "bbc_f" by default, "tt", "cv", "corrected_t" (of a search over a ShuffleSplit with ``test_share``), or with
-        ``test_share`` "wmc" and "wmcs" for a search over a ShuffleSplit.
-        Where held-out predictions were kept any method, "shrinkage" by default.
+        From scores of splits "bbc_f" by default, "tt", "cv" or "corrected_t" (for a search over a ShuffleSplit with
+        ``test_share``); for a search over a ShuffleSplit also "wmc" and "wmcs", which need ``test_share``. If
+        held-out predictions were kept, any method, by default "shrinkage".
     metric : str, optional
         The scorer to report if there are several; by default the one that selected the winner. The replayed
-        selection is always the search's own, including a callable ``refit``. Of results of ``cross_validate``, and
-        of a search with several scores and ``refit=False``, it is the score that selects.
+        selection is always the search's own, including a callable ``refit``. For results of ``cross_validate``, and
+        a search with several scores and ``refit=False``, it is the score that selects.
     test_share : float, optional
-        The share of rows in the test set of each split.
+        For a search over a ShuffleSplit: the share of rows that each split tests.
     adaptive : bool, optional
         Whether the search proposed or dropped configurations because of scores. By default it is read from the
         search: studies, halving searches and searches that keep a study are adaptive.

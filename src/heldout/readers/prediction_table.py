@@ -31,7 +31,7 @@ from heldout.selection import Rule
 
 @dataclass(frozen=True)
 class Source:
-    """Where predictions come from; its text is one line for people."""
+    """The origin of predictions; its text is one line for people."""
 
     name: str = "the predictions"
     """The file as the user wrote it, or what the object is."""
@@ -49,21 +49,21 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class PredictionTable(Shown):
-    """True values of N rows and held-out predictions of them by C configurations in R repeats.
+    """Predictions that ``ho.read_predictions`` read: of N rows by C configurations in R repeats, with true values.
 
     Attributes
     ----------
     truth : ndarray of shape (N,)
         Labels, or numbers; a structured array of ``event`` and ``time`` for survival.
     predictions : HeldOutPredictions or ColumnPredictions
-        The latter where nothing says what the columns of a table hold: the metric decides whether they are labels,
+        The latter if the source does not say what its columns contain: the metric decides whether they are labels,
         scores or numbers.
     folds : ndarray of shape (N,) or (N, R), or None
     groups, sample_weight : ndarray of shape (N,), or None
     source : Source
         What was recognised; ``str(table.source)`` is one line.
     arrays : PredictionArrays or None
-        The predictions for either positive class, where a tool says what they are.
+        The predictions for either positive class, if the tool says what they are.
     remarks : tuple of str
         Sentences about assumptions that were made.
     """

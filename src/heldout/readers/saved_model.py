@@ -105,20 +105,20 @@ REVIEWED_TYPES = frozenset(_names())
 def load_model(path: str | Path, trust: Iterable[str] = ()) -> Any:
     """Load a model saved by ``heldout tune`` or ``heldout validate``, or any other in a skops file.
 
-    Using a model runs its code, so a file may hold reviewed types only: those of heldout and scikit-learn that
-    compute and do nothing else. A function in it must be reviewed by its own name.
+    Using a model runs its code, so the file may contain reviewed types only: those of heldout and scikit-learn that
+    only compute. Each function in it must be reviewed by name.
 
     Parameters
     ----------
     path : str or Path
         A ``.skops`` file.
-    trust : sequence of str
+    trust : sequence of str, default=()
         Full names of further types and functions that you have reviewed, such as ``"mypackage.models.MyModel"``.
 
     Returns
     -------
     estimator
-        As it was saved.
+        The model, as it was saved.
 
     Raises
     ------
@@ -153,24 +153,24 @@ def load_model(path: str | Path, trust: Iterable[str] = ()) -> Any:
 
 
 def save_model(model: Any, path: str | Path) -> list[str]:
-    """Save a model in a skops file, which holds no code and which ``load_model`` reads.
+    """Save a model in a skops file, which contains no code, for ``load_model``.
 
     Parameters
     ----------
-    model : estimator
-        Of a fitted search, its ``best_estimator_`` is saved.
+    model : estimator or fitted search
+        For a search, its ``best_estimator_`` is saved.
     path : str or Path
         A file with the ending ``.skops``, which is replaced if it is there.
 
     Returns
     -------
     list of str
-        Types in it that heldout has not reviewed: whoever loads it must review each and pass them as ``trust``.
+        Types in it that heldout has not reviewed: to load it, review each and pass them as ``trust``.
 
     Raises
     ------
     InputError
-        When ``path`` is no path, or skops cannot save the model.
+        When ``path`` is not a path, or skops cannot save the model.
     MissingExtraError
         Without skops, which is in the extra ``app``.
 

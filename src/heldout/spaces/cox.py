@@ -308,23 +308,23 @@ class CoxModel(BaseEstimator):  # type: ignore[misc]
 
 
 class CoxRegression(CoxModel):
-    """Cox regression by maximum partial likelihood, as ``coxph`` of R's survival package.
+    """Cox regression by maximum partial likelihood, like ``coxph`` of R's survival package.
 
     Parameters
     ----------
-    ties : "efron" or "breslow"
-        How the likelihood of events at one time is approximated (Efron 1977; Breslow 1974).
-    alpha : float
+    ties : {"efron", "breslow"}, default="efron"
+        How the likelihood of events at the same time is approximated (Efron 1977; Breslow 1974).
+    alpha : float, default=0
         A ridge penalty: alpha / 2 times the sum of the squared coefficients is subtracted from the log-likelihood.
-        0 is none. With a penalty columns should be on one scale.
+        0 is no penalty. With a penalty, scale the columns first.
 
     Attributes
     ----------
     coef_ : ndarray of shape (p,)
         The change of the log hazard per unit of each column.
     covariance_ : ndarray of shape (p, p)
-        Covariance of the coefficients: the inverse of the observed information. A penalised model does not have
-        this attribute, as its coefficients are shrunk by design.
+        Covariance of the coefficients: the inverse of the observed information. A penalised model lacks this
+        attribute, because its coefficients are biased on purpose.
     log_likelihood_ : tuple of two floats
         The log partial likelihood without the columns, and with them (without the penalty).
     unique_times_ : ndarray of shape (n_times,)
@@ -340,8 +340,8 @@ class CoxRegression(CoxModel):
 
     Notes
     -----
-    Repeated rows, as in a bootstrap sample, are ties. A *sample weight* is a case weight as in ``coxph``: under
-    Efron's approximation an event of weight 2 is not quite the same as two events, which are tied.
+    Repeated rows, as in a bootstrap sample, are ties. A *sample weight* is a case weight as in ``coxph``: with
+    Efron's approximation an event of weight 2 differs a little from two tied events.
 
     The likelihood has no maximum if a column separates the events perfectly, and many maxima if columns depend on
     each other. Both are refused with the names of the columns; ``alpha`` above 0 fits them.
@@ -362,7 +362,7 @@ class CoxRegression(CoxModel):
         self.alpha = alpha
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit.
+        """Fit the coefficients and the baseline hazard.
 
         Parameters
         ----------

@@ -21,16 +21,16 @@ COLLINEAR = 1e-6
 
 
 class StatsmodelsCox(CoxModel):
-    """Cox regression by statsmodels' ``PHReg``, to be validated and tuned like any other estimator.
+    """Cox regression by statsmodels' ``PHReg``, as an estimator that can be validated and tuned.
 
-    Needs the extra ``survival``. ``CoxRegression`` finds the same coefficients without it, faster and with weights;
-    this class is for an analysis that uses statsmodels' model.
+    It needs the extra ``survival``. ``CoxRegression`` finds the same coefficients without it, faster and with
+    weights; use this class if your analysis uses statsmodels.
 
     Parameters
     ----------
-    ties : "efron" or "breslow"
-        How the likelihood of events at one time is approximated. statsmodels' own default is "breslow"; a bootstrap
-        ties every row that it draws twice.
+    ties : {"efron", "breslow"}, default="efron"
+        How the likelihood of events at the same time is approximated. statsmodels' default is "breslow"; bootstraps
+        have many ties, because they draw rows several times.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class StatsmodelsCox(CoxModel):
         self.ties = ties
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit.
+        """Fit the coefficients and the baseline hazard.
 
         Parameters
         ----------

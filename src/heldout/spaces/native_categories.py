@@ -22,16 +22,16 @@ MOST_CATEGORIES = 200
 
 
 class NativeCategories(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A pandas table of numbers and pandas categories, as boosted models read categories.
+    """Transformer that turns a pandas table into numbers and pandas categories, as boosted models read them.
 
-    Text and categories become categories that are fixed by the training rows: the most frequent values, one for all
-    others and for those unknown in training, and one for missing values. Numbers and booleans become floating-point
-    numbers, in which missing values stay missing.
+    Text and categories become the categories of the training rows: the most frequent values, one category for all
+    others and for unknown values, and one for missing values. Numbers and booleans become floating-point numbers,
+    in which missing values stay missing.
 
     Attributes
     ----------
     categories_ : dict
-        Column → its categories.
+        The categories of each column.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class NativeCategories(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: Any) -> Any:
-        """The table, with names that every package takes."""
+        """The table, with column names that every package accepts."""
         check_is_fitted(self, "categories_")
         check_n_features(self, X, reset=False)
         check_feature_names(self, X, reset=False)

@@ -63,18 +63,18 @@ def column_kinds(X: Any) -> ColumnKinds:
 
 
 def default_preprocessing(X: Any, *, scale: bool = True) -> ColumnTransformer:
-    """Fill in missing numbers and encode categories.
+    """Make a transformer that fills in missing numbers and encodes categories.
 
-    Missing numbers become the median of the training rows, with an indicator for columns with gaps; then numbers
-    are standardised if ``scale``. Each category becomes an indicator, and a missing value is a category of its own;
-    categories beyond the ``MOST_CATEGORIES`` most frequent, and those unknown in training, share one.
+    Missing numbers become the median of the training rows, with an indicator for columns with missing values; then
+    numbers are standardised if ``scale``. Each category becomes an indicator, and a missing value is a category of
+    its own; categories beyond the ``MOST_CATEGORIES`` most frequent, and those unknown in training, share one.
 
     Parameters
     ----------
     X : table or array of shape (N, p)
         Only its column names and types are used.
-    scale : bool
-        Whether numbers are standardised; trees do not need it.
+    scale : bool, default=True
+        Whether to standardise numbers; trees do not need it.
 
     Returns
     -------

@@ -101,21 +101,22 @@ MOST_KERNEL_ROWS = 10_000
 
 
 def quick(X: Any, y: Any, *, distributions: bool = False) -> list[Entry]:
-    """Some seventy configurations, from simple to complex.
+    """The preset "quick": about seventy configurations, from simple to complex.
 
     Parameters
     ----------
     X : table or array of shape (N, p)
-        Numbers, booleans and text, with gaps.
+        Numbers, booleans and text; missing values are allowed.
     y : array-like of shape (N,)
-        The target, which decides between classification, regression and survival.
+        The target; it determines whether the task is classification, regression or survival.
     distributions : bool, default=False
         Whether parameters have distributions, for ``HeldOutRandomizedSearchCV``, in place of lists of values.
 
     Returns
     -------
     list of (name, estimator, grid or distributions)
-        The ``estimator`` of the search. Give the search a ``random_state``: forests without seeds share no trees.
+        Pass it as ``estimator`` of a search. Give the search a ``random_state``: forests without seeds share no
+        trees.
 
     Raises
     ------
@@ -132,7 +133,7 @@ def quick(X: Any, y: Any, *, distributions: bool = False) -> list[Entry]:
 
 
 def standard(X: Any, y: Any, *, distributions: bool = False) -> list[Entry]:
-    """A few hundred configurations: the families of ``quick``, sparse linear models, single trees and extra trees.
+    """The preset "standard": a few hundred configurations, those of ``quick`` and more kinds of model.
 
     Parameters
     ----------
@@ -157,10 +158,9 @@ def standard(X: Any, y: Any, *, distributions: bool = False) -> list[Entry]:
 
 
 def boosted(X: Any, y: Any, *, distributions: bool = False) -> list[Entry]:
-    """Boosted models: HistGradientBoosting, and LightGBM, XGBoost and CatBoost where they are installed.
+    """The preset "boosted": HistGradientBoosting, and LightGBM, XGBoost and CatBoost if installed.
 
-    Thirty-two configurations each. Categories are not turned into indicators: each package splits on them in its
-    own way.
+    Thirty-two configurations each. Categories are not encoded: each package splits on them in its own way.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def kind_of_target(y: Any) -> TaskKind:
 
 
 def preset(name: str, X: Any, kind: TaskKind, *, distributions: bool = False) -> list[Entry]:
-    """The preset of a name for the columns ``X`` and the ``kind`` of a task, with grids or with distributions.
+    """Return the preset of a name, for the columns of ``X`` and the kind of task.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def preset(name: str, X: Any, kind: TaskKind, *, distributions: bool = False) ->
     kind : TaskKind
         Classification, regression or survival.
     distributions : bool, default=False
-        Whether parameters have distributions in place of lists of values.
+        Whether parameters have distributions, for ``HeldOutRandomizedSearchCV``, in place of lists of values.
 
     Returns
     -------
@@ -457,11 +457,12 @@ def preset_names() -> str:
 
 
 def published_name(text: str) -> tuple[str, dict[str, Any]] | None:
-    """The name and the parameters of a published space in the text of a preset; None for a preset of our own.
+    """Split the text of a preset into name and parameters of a published space; None for heldout's presets.
 
     Parameters
     ----------
     text : str
+        Such as "tsamardinos2018(n_trees=100)".
 
     Returns
     -------
@@ -490,7 +491,7 @@ def published_name(text: str) -> tuple[str, dict[str, Any]] | None:
 
 
 def published_space(text: str, X: Any, y: Any, kind: TaskKind) -> list[Entry] | None:
-    """The space of a published experiment for these data; None for a preset of our own.
+    """Return the space of a published experiment for these data; None for heldout's presets.
 
     Parameters
     ----------
@@ -503,12 +504,12 @@ def published_space(text: str, X: Any, y: Any, kind: TaskKind) -> list[Entry] | 
     Returns
     -------
     list of (name, estimator, grid), or None
-        None for a preset of our own.
+        None for a preset of heldout.
 
     Raises
     ------
     InputError
-        For an unknown name or parameter, and for a target that the space is not for.
+        For an unknown name or parameter, or a target of another kind than the experiment's.
 
     Examples
     --------

@@ -23,11 +23,11 @@ _FORWARDED = {*ESTIMATOR_METHODS.values(), SURVIVAL_METHOD, "_predict_risk_score
 
 
 class TuningProcedure(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """A procedure that is given rows and returns one fitted model (Tsamardinos et al. 2018, section 2.2).
+    """Wrap a whole tuning procedure as one estimator (Tsamardinos et al. 2018, section 2.2).
 
-    It may select columns, tune hyper-parameters and choose among algorithms by any means. To a protocol it is one
-    configuration: every outer fold and every bootstrap sample runs the whole procedure on its training rows, and
-    scores the model that it returns.
+    The procedure receives rows and returns one fitted model; it may select columns, tune hyper-parameters and
+    choose among algorithms by any means. For a protocol it is one configuration: every outer fold and every
+    bootstrap sample runs the whole procedure on its training rows, and scores the returned model.
 
     Parameters
     ----------
@@ -35,18 +35,19 @@ class TuningProcedure(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         ``source(X, y)`` returns a fitted model; if it takes ``random_state``, ``sample_weight`` or ``groups``, it
         receives them. Or an estimator, such as ``GridSearchCV``, which is cloned and fitted with its own ``cv``.
     kind : {"classifier", "regressor", "survival"}, optional
-        Of the models that a function returns: it decides on stratified folds and the default metric. An estimator
-        has its own.
+        The kind of model that a function returns, which determines stratification and the default metric. Not
+        needed for an estimator.
     random_state : int, optional
-        For a function that takes it; left at None, a protocol gives each fit a seed of its own.
+        Passed to a function that takes it; if None, a protocol gives each fit its own seed.
     groups : array-like, optional
-        For a function that takes them. On a bootstrap sample a protocol gives the same number to the copies of a
-        row, so that the function can keep them on one side of its own splits; otherwise it gives None.
+        Passed to a function that takes them. On a bootstrap sample a protocol passes the same number for all copies
+        of a row, so that the function can keep them on one side of its own splits; otherwise it passes None.
 
     Attributes
     ----------
     model_ : fitted model
-        Its other fitted attributes are those of the procedure too: ``classes_``, ``best_params_``, ``alpha_``.
+        The returned model. Its fitted attributes, such as ``classes_``, ``best_params_`` and ``alpha_``, are also
+        attributes of the procedure.
 
     Examples
     --------
@@ -96,7 +97,7 @@ class TuningProcedure(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> Any:
-        """What the model predicts."""
+        """The predictions of the model."""
         check_is_fitted(self, "model_")
         return self.model_.predict(X)
 
@@ -123,9 +124,9 @@ class TuningProcedure(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def scored_as(self) -> tuple[Any, str | None]:
-        """What ``score`` computes, known before it is fitted: an estimator, and a metric if it has one.
+        """What ``score`` computes, known before the fit: an estimator, and a metric if it has one.
 
-        An estimator's own score; of a function the accuracy, R² or the concordance index of its models.
+        For an estimator its own score; for a function the accuracy, R² or concordance index of its models.
         """
         if self._wraps_estimator:
             return self.source, None

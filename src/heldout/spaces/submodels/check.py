@@ -29,17 +29,17 @@ _ALLOWED = {"bitwise": 0.0, True: 1e-12, False: np.inf}
 
 @dataclass(frozen=True)
 class SubmodelCheck:
-    """How far shared fits are from separate ones.
+    """The result of ``check_submodels``: how far shared fits are from separate ones.
 
     Attributes
     ----------
     n_fits : int
         Separate fits that were compared: configurations times splits.
     n_alone : int
-        For how many of them the provider returned None, so that a search fits them alone.
+        How many of them a search fits alone, because the provider returned None.
     difference : float
-        The largest, relative to the largest number that the separate fit predicts; of labels the share that
-        differs.
+        The largest difference, relative to the largest number that the separate fit predicts; for labels the share
+        that differs.
     params : dict
         The parameters of the configuration with the largest difference.
     response : str
@@ -62,20 +62,20 @@ def check_submodels(
     cv: Any = 3,
     fit_params: Mapping[str, Any] | None = None,
 ) -> SubmodelCheck:
-    """Compare the fits that a provider shares with separate ones.
+    """Check a provider of submodels: compare the fits that it shares with separate ones.
 
     Parameters
     ----------
     estimator : estimator
         The model or transformer itself, not a pipeline, with an integer ``random_state`` if it draws.
     grid : dict or list of dict
-        As ``param_grid`` of a search. Configurations that differ in the provider's parameters only share a fit.
+        As ``param_grid`` of a search. Configurations that differ only in the provider's parameters share a fit.
     X, y : array-like
-        Rows and target.
+        Rows and target; y is optional.
     cv : int, splitter or iterable of (train, test), default=3
         The splits on which both are fitted.
     fit_params : dict, optional
-        Parameters of ``fit``; arrays with a value for each row are divided as the rows are.
+        Arguments of ``fit``; arrays with one value per row are divided like the rows.
 
     Returns
     -------
@@ -84,11 +84,11 @@ def check_submodels(
     Raises
     ------
     InputError
-        Where no provider serves the estimator; where predictions differ in type, in shape, or by more than the
+        When no provider serves the estimator, or predictions differ in type, in shape, or by more than the
         provider's ``exact`` allows: not at all for "bitwise", 1e-12 of the largest for True. With False any
         difference is only reported.
     Exception
-        Any that the provider raises.
+        Any exception of the provider.
 
     Examples
     --------

@@ -168,50 +168,50 @@ def register_submodels(
     version: int = 1,
     cost: Cost = None,
 ) -> None:
-    """Register a provider: one fit of an estimator that serves many configurations.
+    """Register a provider of submodels: a function whose one fit serves many configurations of an estimator.
 
-    The search then groups configurations that differ in these parameters only. Any exception of the provider means
-    separate fits. The functions travel to other processes with the plan of a search, so they should be functions of
-    a module.
+    A search then fits configurations that differ only in ``parameters`` together. If the provider raises, they are
+    fitted separately. The functions are sent to other processes, so define them in a module.
 
     Parameters
     ----------
     type : type
-        The exact class of the estimator; subclasses are not meant.
+        The exact class of the estimator; subclasses are not included.
     parameters : tuple of str
         The parameters that may differ within a group, for instance ``("max_iter",)``.
     fit_many : callable
         ``fit_many(estimator, values, X, y, **fit_params)``. ``estimator`` is an unfitted copy with all other
-        parameters set; ``values`` holds a dict a configuration, in any order. X and y are the training rows and may
-        be read-only. The returned object has ``predict_many(X, response)``: for each value the array that the
-        separately fitted model's method ``response`` would return, or None where that value must be fitted alone.
-        For a transformer it has ``fit_transform_many()`` instead: for each value the transformed training rows and
-        the fitted transformer, or None.
+        parameters set; ``values`` has one dict per configuration, in any order. X and y are the training rows and
+        may be read-only. The returned object has ``predict_many(X, response)``: for each value the array that the
+        separately fitted model's method ``response`` would return, or None if that value must be fitted alone. For
+        a transformer it has ``fit_transform_many()`` instead: for each value the transformed training rows and the
+        fitted transformer, or None.
     applies : callable, optional
-        ``applies(estimator)`` to bool, of an unfitted estimator with all its parameters set.
+        ``applies(estimator)`` returns whether the provider can serve an unfitted estimator with all its parameters
+        set.
     exact : {"bitwise", True, False}, default=True
         "bitwise": predictions equal those of separate fits to the last bit, and do not depend on the other values
-        of the group. True: the largest difference is at most 1e-12 times the largest prediction. False: to a
-        tolerance only; used with ``share="tolerance"``.
+        of the group. True: the largest difference is at most 1e-12 times the largest prediction. False: only to the
+        solver's tolerance; used with ``share="tolerance"``.
     version : int, default=1
-        Raise it when predictions change: it belongs to the identity of a run. A stored run also recognises the
-        source of ``fit_many`` and ``applies``, but not of what they call.
+        Increase it when predictions change, so that stored runs do not mix old and new ones. A stored run also
+        recognises changes to the source of ``fit_many`` and ``applies``, but not to functions that they call.
     cost : {"proportional", "equal", None}, default=None
-        How long a separate fit takes, for the estimate of the seconds saved. "proportional": in proportion to the
-        value of the only parameter, the largest as long as ``fit_many``. "equal": as long as ``fit_many``. None:
-        this is not known, and the seconds are not estimated.
+        How long a separate fit takes, to estimate the seconds saved. "proportional": in proportion to the value of
+        the only parameter, the largest as long as ``fit_many``. "equal": as long as ``fit_many``. None: unknown, so
+        the seconds are not estimated.
 
     Raises
     ------
     InputError
-        For an argument that is none of these.
+        When an argument is not allowed.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sklearn.dummy import DummyRegressor
     >>> class Constant(DummyRegressor):
-    ...     "An estimator of one's own."
+    ...     "Your own estimator."
     >>> class Constants:
     ...     def __init__(self, values):
     ...         self.values = values
