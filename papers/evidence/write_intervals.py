@@ -33,6 +33,7 @@ PAGES = (
     RECORDS / "estimates.md",
     RECORDS / "intervals.md",
     RECORDS / "advice.md",
+    RECORDS / "leaderboards.md",
     ROOT / "notes" / "decisions" / "0018-which-method.md",
 )
 MARKED = re.compile(r"(<!-- figures: ([\w-]+) -->\n).*?(\n?<!-- end of figures -->)", flags=re.DOTALL)
@@ -499,6 +500,43 @@ def held(found: pd.DataFrame) -> float:
     return float(((found["low"] <= found["truth"]) & (found["truth"] <= found["high"])).mean())
 
 
+WORLDS_OF_SYSTEMS = {
+    "prompts": "prompts that are nearly alike",
+    "models": "families of models",
+    "ceiling": "nearly all answers right",
+    "graded": "scores of 0, .1 … 1",
+    "runs": "three runs of each item",
+}
+
+
+def of_leaderboards() -> str:
+    """Bias, coverage and width of the score of the best of many systems."""
+    answers = {"heldout": "heldout", "evalstats": "as evalstats", "plain": "mean ± 1.96 SE"}
+    kept = pd.read_csv(HERE / "leaderboards.csv")
+    kept = kept.sort_values(["items", "systems"], kind="stable")
+    rows = []
+    for (items, systems, world), found in kept.groupby(["items", "systems", "world"], sort=False):
+        of = found.set_index("answer")
+        row = [WORLDS_OF_SYSTEMS[world], f"{items:,} × {systems}", f"{of['leaderboards'].iloc[0]:,}"]
+        for answer in answers:
+            one = of.loc[answer]
+            row.append(f"{signed(one['bias'])} ± {share(2 * one['error_of_bias'])}")
+            row.append(f"{share(one['coverage'])}, {share(one['width'], 2)}")
+        rows.append(row)
+    parts = [part for name in answers.values() for part in (f"{name}: bias ± 2 SE", "covers, width")]
+    return table(["world", "items × systems", "leaderboards", *parts], rows)
+
+
+def width_at_50_items() -> str:
+    """How much narrower intervals are where nothing was trained."""
+    kept = pd.read_csv(HERE / "leaderboards.csv").pivot_table(
+        index=["world", "items", "systems"], columns="answer", values="width", sort=False
+    )
+    both = kept.dropna(subset=["heldout, folds unknown"])
+    ratios = both["heldout"] / both["heldout, folds unknown"]
+    return f"{span(ratios.tolist(), 2)} times as wide"
+
+
 def with_heavy_tails() -> str:
     """``bbc`` of R² where errors have heavy tails."""
     whose = {"target": "the target's", "model": "each model's own"}
@@ -622,6 +660,8 @@ FIGURES: Mapping[str, Callable[[], str]] = {
     "k-fold-fits": with_k_fold_fits,
     "fold-scores": with_fold_scores,
     "heavy-tails": with_heavy_tails,
+    "leaderboards": of_leaderboards,
+    "width-at-50-items": width_at_50_items,
     "shifted-folds": with_shifted_folds,
     "width-within-folds": width_within_folds,
     "independent-rows": with_independent_rows,
