@@ -48,12 +48,12 @@ class HeldoutError(Exception):
 
 
 class InputError(HeldoutError, ValueError):
-    """The input cannot be used; the command line exits with code 2.
+    """An argument or the data cannot be used; the message says why and what is allowed.
 
     Parameters
     ----------
     text : str
-        It may begin with the name of the argument; elsewhere in it arguments stand in backquotes: ```cv=5```.
+        The message. It may begin with the name of the argument; elsewhere arguments are in backquotes: ```cv=5```.
     argument : str, optional
         The argument that the error is about.
 

@@ -192,7 +192,7 @@ class HeldOutPredictions(Shown):
 
     @property
     def remembered(self) -> SearchQuestion:
-        """The question of the search; of some of its configurations or rows only metric and aggregate are known."""
+        """The settings of the search; for some of its configurations or rows only metric and aggregate."""
         question = self.question or SearchQuestion()
         if question.truth is None or (question.names, question.truth.n_rows) == (self.names, self.n_rows):
             return question

@@ -203,7 +203,7 @@ class Barrier:
     Attributes
     ----------
     after : int
-        The number of splits that all remaining configurations had done.
+        The number of splits that all remaining configurations had completed.
     n_rows : int
         Rows predicted so far.
     n_before : int

@@ -204,7 +204,7 @@ def conclude(
     Returns
     -------
     Estimate
-        Its ``optimism`` is positive where the uncorrected score flatters.
+        Its ``optimism`` is positive if the uncorrected score is too good.
     """
     of_evidence = selected is None
     selected = evidence.winner if selected is None else selected

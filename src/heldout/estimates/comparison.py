@@ -184,7 +184,7 @@ def compare_estimates(
     Raises
     ------
     InputError
-        When the input cannot be used as it is, or no method applies.
+        When the input cannot be used, or no method applies.
 
     Warns
     -----

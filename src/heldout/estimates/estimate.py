@@ -144,8 +144,8 @@ def estimate(
     Raises
     ------
     InputError
-        When the input cannot be used as it is, a setting would do nothing, or ``y_true`` is not the target of the
-        search that made the predictions.
+        When the input cannot be used, a setting has no effect, or ``y_true`` is not the target of the search that
+        made the predictions.
 
     Warns
     -----

@@ -57,7 +57,7 @@ def estimate_from_scores(
         The score (or loss) of each configuration in each split, such as the ``split*_test_score`` of a finished
         search. NaN if there is none: a configuration that lacks a score in a split where others have one is no
         candidate, and a split without any score is left out. The columns of a table name its configurations.
-    greater_is_better : bool
+    greater_is_better : bool, optional
         Whether the numbers are scores (True) or losses (False). Needed unless ``scores`` is a ``FoldScores``.
     method : str or method
         "tt", "bbc_f", "corrected_t", "conservative_z", "wmc", "wmcs" or "cv", or a configured method of
@@ -97,7 +97,7 @@ def estimate_from_scores(
     Raises
     ------
     InputError
-        When the scores cannot be used as they are, or a setting would do nothing.
+        When the scores cannot be used, or a setting has no effect.
 
     Warns
     -----

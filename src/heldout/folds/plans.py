@@ -539,9 +539,9 @@ def bootstrap(times: int = BootstrapSamples.times, *, random_state: int | None =
     """The bootstrap as a plan of folds: every sample trains, and the rows that it left out test.
 
     N rows are drawn with replacement (whole groups where there are groups), so that a sample holds about 63 % of
-    the rows and leaves out 37 %. A sample that lacks a class is drawn again. The score is that of models trained
-    on 63 % of the rows, so it is pessimistic for the model to deploy. Nested cross-validation with this plan needs
-    inner folds of its own (``inner=5``), which keep the copies of a row on one side.
+    the rows and leaves out 37 %. A sample that lacks a class is drawn again. The score is that of models trained on
+    63 % of the rows, so it is pessimistic for the model to deploy. Nested cross-validation with this plan needs new
+    inner folds (``inner=5``), which keep the copies of a row on one side.
 
     Parameters
     ----------

@@ -346,7 +346,7 @@ class ChainedImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     Raises
     ------
     InputError
-        When a column has no value at all, too many categories, dates, or infinite values.
+        When a column has no observed value, too many categories, dates, or infinite values.
 
     References
     ----------

@@ -149,7 +149,7 @@ class ImputedModel(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     Raises
     ------
     InputError
-        When a column has no value at all among the training rows, or the settings need the outcome of new rows.
+        When a column has no observed value among the training rows, or the settings need the outcome of new rows.
 
     Examples
     --------

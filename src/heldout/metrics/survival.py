@@ -219,7 +219,7 @@ class ConcordanceUno(OfRisks):
         Raises
         ------
         InputError
-            When no event is before ``tau``, or one stands where censoring leaves no probability.
+            When no event is before ``tau``, or the probability of not being censored until an event is 0.
         """
         if truth.kind is not TaskKind.SURVIVAL or self.censoring is not None:
             return self

@@ -90,7 +90,7 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         is computed again.
     early_stopping : inner split, optional
         ``ho.inner_split(0.1)`` stops boosted models of LightGBM, XGBoost, CatBoost and HistGradientBoosting early,
-        each on a tenth of its own training rows, in the refit too. Other models of a list are fitted as usual.
+        each on a tenth of its own training rows, in the refit too. Other models in a list are fitted as usual.
     keep_models : {"none", "winner", "all"}, default="none"
         Whose models ``fold_models_`` holds, those that made the held-out predictions. "winner" fits the winner
         again on each split after the search, and compares the predictions. "all" keeps all models as they are

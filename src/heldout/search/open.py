@@ -222,7 +222,7 @@ block_length, n_rows_of_bootstrap
     Raises
     ------
     InputError
-        When an argument is not one of the allowed values; for the data themselves, at the first ``evaluate``.
+        When an argument is not allowed. The data are checked at the first ``evaluate``.
 
     Examples
     --------

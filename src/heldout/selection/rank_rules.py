@@ -57,7 +57,7 @@ class AverageRank(SelectionRule):
 
     @property
     def metric_names(self) -> tuple[str, ...] | None:
-        """Of the metrics that were named; None where all of a search's scorers are meant."""
+        """The names of the metrics; None if all scorers of a search are used."""
         if self.metrics is None:
             return None
         return tuple(metric if isinstance(metric, str) else str(metric.name) for metric in self.metrics)

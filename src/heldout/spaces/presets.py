@@ -114,14 +114,14 @@ def quick(X: Any, y: Any, *, distributions: bool = False) -> list[Entry]:
 
     Returns
     -------
-    list of (name, estimator, grid or distributions)
-        Pass it as ``estimator`` of a search. Give the search a ``random_state``: forests without seeds share no
+    list of (name, estimator, grid or distributions) Pass it as ``estimator`` of a search. Give the search a
+    ``random_state``: forests without seeds share no
         trees.
 
     Raises
     ------
     InputError
-        When the target cannot be read: gaps, one class, another shape.
+        When the target cannot be read: missing values, one class, or another shape.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def standard(X: Any, y: Any, *, distributions: bool = False) -> list[Entry]:
     Raises
     ------
     InputError
-        When the target cannot be read: gaps, one class, another shape.
+        When the target cannot be read: missing values, one class, or another shape.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def boosted(X: Any, y: Any, *, distributions: bool = False) -> list[Entry]:
     Raises
     ------
     InputError
-        When the target cannot be read: gaps, one class, another shape.
+        When the target cannot be read: missing values, one class, or another shape.
 
     Examples
     --------

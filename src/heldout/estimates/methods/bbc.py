@@ -59,10 +59,10 @@ class BBC(RowBootstrap):
     Symbols: ``distribution`` holds the article's L_b (minus the control, if there is one), ``selected`` is its i*,
     and the replayed rule its css.
 
-    The estimate is of models trained on as many rows as a fold's training part, chosen from about .632 N distinct
-    rows, and so is somewhat pessimistic. The B scores are not the sampling distribution of the value: for means
-    over rows they spread about 1.31 times as widely, so that the interval covers more often than its level. The
-    calibrated interval corrects for that (papers/pages/intervals.md).
+    The estimate is for models trained on the training part of a fold, chosen on about .632 N distinct rows, and so
+    is somewhat pessimistic. The B scores are not the sampling distribution of the value: for means over rows they
+    spread about 1.31 times as widely, so that the interval covers more often than its level. The calibrated
+    interval corrects for that (papers/pages/intervals.md).
 
     Attributes
     ----------

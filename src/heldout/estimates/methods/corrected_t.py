@@ -20,10 +20,10 @@ class CorrectedT(Method):
 
         m ∓ t · s · √(1/J + n2/n1),
 
-    t of J - 1 degrees of freedom. The term n2/n1 stands for the correlation of splits that share training rows: it
-    is 1/(K - 1) for K folds, and ρ/(1 - ρ) where each split tests a share ρ of the rows. For K folds in R repeats J
-    = K R. It is a rule of thumb for any metric. It reads fold scores only, and ``test_share`` if they come from
-    repeated subsampling.
+    t of J - 1 degrees of freedom. The term n2/n1 accounts for the correlation of splits that share training rows:
+    it is 1/(K - 1) for K folds, and ρ/(1 - ρ) where each split tests a share ρ of the rows. For K folds in R
+    repeats J = K R. It is a rule of thumb for any metric. It reads fold scores only, and ``test_share`` if they
+    come from repeated subsampling.
 
     It treats the winner as named beforehand: for the best of several, value and interval are flagged as
     uncorrected.

@@ -465,7 +465,7 @@ n_rows_of_bootstrap, random_state, n_jobs
     Raises
     ------
     InputError
-        When the input cannot be used as it is, or the selection rule chooses no single configuration.
+        When the input cannot be used, or the selection rule does not choose a single configuration.
 
     References
     ----------

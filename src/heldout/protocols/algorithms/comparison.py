@@ -77,8 +77,8 @@ class Relevance(Record):
     Attributes
     ----------
     gain : float
-        Nested score of the algorithm that nested scores select, minus that of the one that flat scores select; 0
-        where they are the same, never negative.
+        Nested score of the algorithm that nested scores select, minus the nested score of the one that flat scores
+        select; 0 if they are the same, never negative.
     threshold : float
         Absolute differences above it are relevant.
     source : {"article", "given"}
@@ -360,7 +360,7 @@ class AlgorithmComparison(Record, WithMethodsText):
 
     @property
     def n_fits(self) -> int:
-        """All fits, that of the deployed model included."""
+        """All fits, including that of the deployed model."""
         costs = [each.costs for each in self.algorithms]
         return sum(each.flat_fits + each.nested_fits for each in costs) + (self.model is not None)
 
@@ -384,7 +384,7 @@ class AlgorithmComparison(Record, WithMethodsText):
         return self.text()
 
     def tables(self) -> list[TextTable]:
-        """The model to deploy, and the scores of each algorithm by itself on the same outer folds."""
+        """The model to deploy, and the separate scores of each algorithm on the same outer folds."""
         shown = (
             "algorithm=name corrected=corrected_value interval=corrected_interval nested"
             " interval_of_nested=nested_interval flat"

@@ -101,7 +101,7 @@ def compare_algorithms(
     Parameters
     ----------
     algorithms : list of (name, estimator, grid)
-        At least two. The grid is a dict, a list of dicts, or {} for an estimator as it is.
+        At least two. The grid is a dict, a list of dicts, or {} for an unchanged estimator.
     X : array-like of shape (N, n_features)
     y : array-like of shape (N,)
     scoring : str, metric or callable, optional
@@ -130,7 +130,7 @@ def compare_algorithms(
     n_bootstraps : int, default=1000
     confidence_level : float, default=0.95
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        Of the intervals of scores; intervals of differences are two-sided.
+        For the intervals of scores; intervals of differences are two-sided.
     relevant : float, optional
         The difference above which one algorithm is relevantly better. By default the threshold of Wainer and Cawley
         (appendix A): the absolute difference between nested and flat score, the smaller one of the two algorithms

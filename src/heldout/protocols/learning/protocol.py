@@ -316,7 +316,7 @@ def learning_curve(
     n_subsamples : int, default=50
         The number of subsamples of each size.
     scoring, pos_label, selection, refit, n_jobs, share, store
-        As in ``ho.HeldOutSearchCV``. Of several scorers, the one that ``refit`` names.
+        As in ``ho.HeldOutSearchCV``. With several scorers, the one that ``refit`` names is used.
     groups : array-like of shape (N,), optional
         Kept whole; sizes are then as close to the requested ones as groups allow.
     sample_weight : array-like of shape (N,), optional

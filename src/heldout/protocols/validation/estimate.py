@@ -240,7 +240,7 @@ class Validation(Record, WithMethodsText):
         return f"{self.selected_name} by {' and '.join(self.methods)}, {bootstraps}"
 
     def tables(self) -> list[TextTable]:
-        """The scores; of several models the others; of a linear one the coefficients; what to know of them."""
+        """The scores, those of other models, the coefficients of a linear model, and caveats."""
         shown = [score_table(self._title, self.rows, self.method, adjusts=self.adjusts)]
         if len(self.candidates) > 1:
             shown.append(candidate_table(self.candidates, tuple(self.rows)))

@@ -56,7 +56,7 @@ def bootstrap_validate(
     estimator : estimator, or list of (name, estimator)
         Any estimator of scikit-learn, or a whole search, which every bootstrap then repeats (with the copies of a
         row in one inner fold); for survival any estimator with scikit-survival's methods, or
-        ``ho.spaces.CoxRegression``. Of several models, the best by the corrected first metric is reported.
+        ``ho.spaces.CoxRegression``. With several models, the best by the corrected first metric is reported.
     X : array-like of shape (N, n_features)
     y : array-like of shape (N,)
         Labels, numbers, or scikit-survival's structured array of events and times.
@@ -81,7 +81,7 @@ def bootstrap_validate(
         "location_shifted": percentiles of the scores in the bootstrap, minus the optimism. "double": percentiles of
         the corrected score, which each bootstrap computes anew by bootstraps of its own sample (Noma et al. 2021);
         it takes ``n_inner_bootstraps`` times the fits. "percentile", for "oob" only: percentiles of the out-of-bag
-        scores. "auto" is "percentile" for "oob", else "location_shifted".
+        scores. "auto" is "percentile" for "oob", else "location_shifted"; None gives no interval.
     n_inner_bootstraps : int, default=50
         Bootstraps of each bootstrap, with ``interval="double"`` or ``adjust_optimism=True``.
     n_second_bootstraps : int, optional

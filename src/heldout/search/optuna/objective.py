@@ -121,7 +121,7 @@ def objective(
     Raises
     ------
     InputError
-        When an argument is not one of the allowed values, or the data cannot be used as they are.
+        When an argument is not allowed. The data are checked at the first trial.
     MissingExtraError
         Without Optuna.
 
