@@ -66,12 +66,15 @@ def estimate(
     y_true : array-like of shape (N,)
         Labels of one type, or numbers for a regression metric; no missing or masked value. For a survival metric:
         scikit-survival's structured array, a table or list of (event, time), or a tuple of the two columns. Other
-        inputs replace ``y_true`` and ``predictions`` together: a fitted search of heldout, whose ``estimate_`` is
-        returned; the ``store`` of a search, such as the path of its run file ("run.db"), where the search may be
-        unfinished or running, and the estimate uses the folds that are complete for all remaining configurations
-        (flag ``unfinished_search``); the result of ``ho.read_predictions``, with true values, predictions, folds,
-        groups and weights of another tool; or, with ``metric="mean_score"``, scores of rows, such as right (1) or
-        wrong (0), in the shape of ``predictions``.
+        inputs replace ``y_true`` and ``predictions`` together:
+
+        - a fitted search of heldout, whose ``estimate_`` is returned;
+        - the ``store`` of a search, such as the path of its run file ("run.db"). The search may be unfinished or
+          running; the estimate uses the folds that are complete for all remaining configurations (flag
+          ``unfinished_search``);
+        - the result of ``ho.read_predictions``: true values, predictions, folds, groups, weights of another tool;
+        - with ``metric="mean_score"``, scores of rows, such as right (1) or wrong (0), in the shape of
+          ``predictions``.
     predictions : array-like, table or HeldOutPredictions, optional
         The prediction of each row by each configuration, from a model that had not seen the row: (N, C), (N, C, R
         repeats) or (N, C, R, n_classes or n_times), always in that order. NaN (None for labels) or masked if there
@@ -127,10 +130,10 @@ def estimate(
         well, "moving" by default; 1 draws single rows. By default blocks of the automatic length are drawn for
         predictions of a search whose folds follow time, and single rows (or groups) otherwise.
     n_rows_of_bootstrap : int or None, default=50000
-        Of more rows bootstraps draw from a random part of about so many (whole groups, stretches of rows in the
-        order of time; classes in their shares, of a rare class at least 2000 rows or all), whose noise is scaled to
-        all rows. Value and uncorrected score are of all rows (flag ``noise_of_a_part``). None draws from all.
-        Ensembles always do.
+        With more rows, bootstraps draw from a random part of about this many (whole groups; stretches of rows in
+        the order of time; classes in proportion, but at least 2000 rows of each class, or all), and their noise is
+        scaled to all rows. Value and uncorrected score are those of all rows (flag ``noise_of_a_part``). None draws
+        from all rows, as for ensembles.
     random_state : int, RandomState or Generator, optional
         Seeds the bootstraps. The same seed gives the same bits, for any ``n_jobs``.
     n_jobs : int, optional

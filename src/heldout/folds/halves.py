@@ -16,7 +16,7 @@ from heldout.errors import InputError
 def split_items(
     n: int, groups: Any = None, *, random_state: RandomState = None
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Divide n items into two random halves, with the items of a group in one of them.
+    """Divide n items into two random halves that keep groups whole: one to propose on, one to select on.
 
     Prompts that an optimiser or a person changes because of scores are fitted to the items that gave these scores.
     Propose on the first half, and select and estimate on the second, which no proposal has seen.
@@ -24,10 +24,11 @@ def split_items(
     Parameters
     ----------
     n : int
-        At least 2.
+        The number of items, at least 2.
     groups : array-like of shape (n,), optional
-        Such as the document that an item is about. The halves are as equal as whole groups allow.
-    random_state : int, RandomState, Generator or None
+        The group of each item, such as its document. The halves are as equal as whole groups allow.
+    random_state : int, RandomState or Generator, optional
+        Seeds the draw.
 
     Returns
     -------
@@ -42,7 +43,7 @@ def split_items(
     Examples
     --------
     >>> propose, select = split_items(6, groups=["a", "a", "b", "b", "c", "c"], random_state=0)
-    >>> sorted([*propose, *select]), len({*propose} & {*select})
+    >>> sorted([*propose.tolist(), *select.tolist()]), len({*propose} & {*select})
     ([0, 1, 2, 3, 4, 5], 0)
     """
     check_count("n", n, least=2)
