@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 from heldout.errors import InputError
 from heldout.readers.columns import first_line
 from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.formats.evaluations import HEAD, Answer, Evaluations, folder_names
+from heldout.readers.formats.evaluations import HEAD, Answer, Evaluations, system_of
 from heldout.readers.formats.parts import entry, json_object, json_of
 
 
@@ -34,16 +34,15 @@ class LmEvalHarness(Evaluations):
     _NAME = re.compile(r"samples_(?P<task>.+?)(?:_(?P<time>\d{4}-\d\d-\d\dT[\d.\-]+))?")
 
     def answers(self, export: Export) -> Iterator[Answer]:
-        paths = self.paths(export)
-        systems = folder_names(paths, export.path)
-        for path in paths:
+        assert export.path is not None, "it has paths"
+        for path in self.paths(export):
             name = self._NAME.fullmatch(path.stem)
             assert name is not None, "the pattern of files begins so"
             lines = json_lines(path)
             filters = {line.get("filter") for line in lines}
             for line in lines:
                 suffix = f",{line['filter']}" if len(filters) > 1 else ""
-                about = systems[path], name["task"], line.get("doc_id"), name["time"]
+                about = system_of(path, export.path), name["task"], line.get("doc_id"), name["time"]
                 document = line.get("doc")
                 data = document if isinstance(document, dict) else {}
                 for metric in line.get("metrics", ()):

@@ -7,7 +7,7 @@ tasks count so that their score is the mean over tasks. Nothing was trained on o
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -127,6 +127,8 @@ class Evaluations(Tool):
 
     def _of_one_score(self, frame: Any, uses: ColumnUses) -> tuple[Any, list[str]]:
         """The lines of one score for each task, and what was chosen where there are several."""
+        import pandas as pd
+
         chosen, remarks = [], []
         for task, lines in frame.groupby("task", sort=False):
             known = list(dict.fromkeys(lines["metric"]))
@@ -143,7 +145,7 @@ class Evaluations(Tool):
             if not named and len(known) > 1:
                 others = quoted([name for name in known if name != own[0]], 5)
                 remarks.append(f"Task {task}: {own[0]!r} is the score (there is {others} too; `prediction=`).")
-        return _joined(chosen), remarks
+        return pd.concat(chosen, ignore_index=True), remarks
 
 
 class Scores(Tool):
@@ -176,12 +178,6 @@ class Scores(Tool):
             heads={name: {"": name} for name in names},
             question=SearchQuestion(metric=MeanScore(), of_search=False),
         )
-
-
-def _joined(parts: list[Any]) -> Any:
-    import pandas as pd
-
-    return pd.concat(parts, ignore_index=True)
 
 
 def _is_loss(name: str) -> bool:
@@ -231,11 +227,7 @@ def _in_data(frame: Any, name: str) -> Any:
     return values
 
 
-def folder_names(paths: Iterable[Path], root: Path | None) -> dict[Path, str]:
-    """The folder of each file below the root, which is named after the system, or the root's own name."""
-    top = root if root is not None and root.is_dir() else None
-    names = {}
-    for path in paths:
-        below = path.parent if top is None else path.parent.relative_to(top)
-        names[path] = below.as_posix() if below.parts and top is not None else path.resolve().parent.name
-    return names
+def system_of(path: Path, root: Path) -> str:
+    """The folder of a file below the root, which is named after the system; the root's own name for files in it."""
+    below = path.parent.relative_to(root).as_posix() if root.is_dir() else "."
+    return path.resolve().parent.name if below == "." else below
