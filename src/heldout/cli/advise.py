@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
-
-import click
+from typing import ClassVar
 
 from heldout import _defaults
 from heldout.cli import tune
 from heldout.cli.compare import CompareOptions
-from heldout.cli.console import Console
-from heldout.cli.options import DATA, RUNNING, SectionedCommand, options_by_argument, parameters, running_option
+from heldout.cli.console import Console, command_of
+from heldout.cli.options import DATA, RUNNING, options_by_argument, running_option
 from heldout.cli.runs import run_context
 from heldout.cli.tune_options import (
     SCORED,
@@ -48,22 +46,19 @@ class AdviseOptions(TuneOptions):
     )
 
 
-@click.command(
-    cls=SectionedCommand,
-    titles={DATA: DATA, TRIED: "What would be tried", SCORED: "How it would be scored", RUNNING: RUNNING},
-    name="advise",
-    short_help="Say which method to use for a search of a table, and what it would cost.",
-    params=parameters(AdviseOptions),
+@command_of(
+    AdviseOptions,
+    "advise",
+    "Say which method to use for a search of a table, and what it would cost.",
+    {DATA: DATA, TRIED: "What would be tried", SCORED: "How it would be scored", RUNNING: RUNNING},
 )
-@click.pass_context
-def command(ctx: click.Context, /, **values: Any) -> None:
+def command(options: AdviseOptions, console: Console, _: str) -> None:
     """Say which method to use for a search of DATA, what nested cross-validation would cost and probably change.
 
     DATA is a CSV or Parquet file, or example:breast_cancer (also iris, wine, digits, diabetes). The options are
     those of heldout tune. The fits select nothing and estimate nothing, and no file is written.
     """
-    options = AdviseOptions(**values)
-    console = Console(options.as_json, options.quiet, options_by_argument(tune.command))
+    console.options = options_by_argument(tune.command)
     with run_context(console):
         options.check()
         check_options(options)

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, cast
-
-import click
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from heldout import _defaults
 from heldout._text import counted
-from heldout.cli.console import Console
+from heldout.cli.console import Console, command_of
 from heldout.cli.files import folder_for, save_model, write_report_files
 from heldout.cli.options import (
     DATA,
     RUNNING,
-    SectionedCommand,
-    command_line,
-    options_by_argument,
-    parameters,
 )
 from heldout.cli.result import run_document
 from heldout.cli.runs import resumable, run_context, run_session
@@ -89,30 +83,25 @@ class CompareOptions(TuneOptions):
         return AlgorithmSettings(inner_named(self.inner), self.relevant, cast("Deploy", self.deployed_by))
 
 
-@click.command(
-    cls=SectionedCommand,
-    titles={
+@command_of(
+    CompareOptions,
+    "compare",
+    "Compare algorithms on a table and choose the one to deploy.",
+    {
         DATA: DATA,
         TRIED: "What is compared",
         SCORED: SCORED,
         CONCLUDED: "What is concluded",
         RUNNING: RUNNING,
     },
-    name="compare",
-    short_help="Compare algorithms on a table and choose the one to deploy.",
-    params=parameters(CompareOptions),
 )
-@click.pass_context
-def command(ctx: click.Context, /, **values: Any) -> None:
+def command(options: CompareOptions, console: Console, typed: str) -> None:
     """Compare algorithms on DATA by flat, corrected and nested scores on the same folds, and fit the one to deploy.
 
     DATA is a CSV or Parquet file, or example:breast_cancer (also iris, wine, digits, diabetes). DIR receives
     run.db, model.skops, comparison.json, report.html, methods.md (a paragraph for a paper) and card.md (the result
     for the README of a repository).
     """
-    options = CompareOptions(**values)
-    console = Console(options.as_json, options.quiet, options_by_argument(ctx.command))
-    typed = command_line(ctx)
     with run_context(console):
         _check(options)
         folder = folder_for(options.out, options.resume, console)

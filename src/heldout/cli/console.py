@@ -10,20 +10,30 @@ The output holds text of tables and runs, so control characters are escaped here
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
 from heldout._text import printable, width_of, wrapped
-from heldout.cli.options import OptionText, all_in_options, in_options
+from heldout.cli.options import (
+    OptionText,
+    SectionedCommand,
+    all_in_options,
+    command_line,
+    in_options,
+    options_by_argument,
+    parameters,
+)
 from heldout.errors import HeldoutWarning, InputError
 
 if TYPE_CHECKING:
@@ -155,3 +165,25 @@ def discard(err: bool = False) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
+
+
+def command_of(
+    table: type[Any], name: str, short_help: str, titles: Mapping[str, str] | None = None
+) -> Callable[[Callable[[Any, Console, str], None]], click.Command]:
+    """A command whose options are the fields of a dataclass, from what is done with them.
+
+    That is a function of the options, the console, and the command as the user typed it; its docstring is the help,
+    in which ``titles`` are those of the sections of the options.
+    """
+
+    def made(do: Callable[[Any, Console, str], None]) -> click.Command:
+        @click.pass_context
+        def call(ctx: click.Context, /, **values: Any) -> None:
+            console = Console(values["as_json"], values["quiet"], options_by_argument(ctx.command))
+            do(table(**values), console, command_line(ctx))
+
+        command = click.Command if titles is None else partial(SectionedCommand, titles=titles)
+        help = inspect.getdoc(do)
+        return command(name, callback=call, params=parameters(table), help=help, short_help=short_help)
+
+    return made

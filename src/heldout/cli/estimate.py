@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from heldout import _defaults
-from heldout.cli.console import Console
+from heldout.cli.console import Console, command_of
 from heldout.cli.estimate_input import EstimateOptions, configured, fields_of, method_of_text, share_of_candidates
 from heldout.cli.files import OutputFolder, is_run, path_named, run_file_in, write_report_files
 from heldout.cli.options import (
     OptionText,
     about_option,
-    command_line,
     naming,
-    options_by_argument,
-    parameters,
     values_typed,
 )
 from heldout.cli.result import estimate_rows
@@ -313,13 +310,8 @@ _OF_A_RUN = ("file", "n_jobs", "as_json", "quiet")
 """Options that a run file leaves open."""
 
 
-@click.command(
-    name="estimate",
-    short_help="Estimate how good the best of many configurations is, from predictions.",
-    params=parameters(EstimateOptions),
-)
-@click.pass_context
-def command(ctx: click.Context, /, **values: Any) -> None:
+@command_of(EstimateOptions, "estimate", "Estimate how good the best of many configurations is, from predictions.")
+def command(options: EstimateOptions, console: Console, typed: str) -> None:
     """Estimate the performance of the best of the configurations in FILE, corrected for having been the best.
 
     FILE is the file or folder that caret, tidymodels, mlr3, WEKA, H2O or another known tool wrote of its held-out
@@ -332,27 +324,25 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     Or FILE is the run.db of a search, or its folder. The search may be unfinished or running: the estimate is then
     from the folds that are complete for all remaining configurations, and says so.
     """
-    options = EstimateOptions(**values)
-    console = Console(options.as_json, options.quiet, options_by_argument(ctx.command))
     with console.noting_warnings():
         options.check()
         if is_run(Path(options.file)):
-            _print(_estimate_of_run(ctx, options), {}, console, None)
+            _print(_estimate_of_run(options), {}, console, None)
             console.check_all_was_printed()
             return
         folder = _folder(options, console)
         answer = estimate_file(options, console, folder)
-        files = {} if folder is None else _write_files(folder, answer, command_line(ctx))
+        files = {} if folder is None else _write_files(folder, answer, typed)
     _print(answer.result, files, console, answer.saved, answer.leaderboard)
     where = f"the files are in {folder.path}" if folder else "nothing else was kept"
     console.check_all_was_printed(where)
 
 
-def _estimate_of_run(ctx: click.Context, options: EstimateOptions) -> Estimate:
+def _estimate_of_run(options: EstimateOptions) -> Estimate:
     """The estimate of the search in a run file, which has its own settings."""
     from heldout.execution.store.sqlite import SQLiteStore
 
-    typed = [each for each in values_typed(ctx) if each not in _OF_A_RUN]
+    typed = [each for each in values_typed(click.get_current_context()) if each not in _OF_A_RUN]
     if typed:
         raise InputError(
             f"--{typed[0].replace('_', '-')} has no meaning for a run file, whose search has its own settings; "

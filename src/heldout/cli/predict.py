@@ -6,21 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import click
-
-from heldout.cli.console import Console
+from heldout.cli.console import Console, command_of
 from heldout.cli.options import (
     DATA,
     OPTIONS,
     RUNNING,
-    SectionedCommand,
     argument,
     json_option,
     missing_option,
     not_missing_option,
     option,
-    options_by_argument,
-    parameters,
     quiet_option,
 )
 from heldout.cli.runs import run_context
@@ -46,23 +41,19 @@ class PredictOptions:
     quiet: bool = quiet_option()
 
 
-@click.command(
-    cls=SectionedCommand,
-    titles={DATA: DATA, OPTIONS: OPTIONS, RUNNING: RUNNING},
-    name="predict",
-    short_help="Predict the rows of a table by a saved model.",
-    params=parameters(PredictOptions),
+@command_of(
+    PredictOptions,
+    "predict",
+    "Predict the rows of a table by a saved model.",
+    {DATA: DATA, OPTIONS: OPTIONS, RUNNING: RUNNING},
 )
-@click.pass_context
-def command(ctx: click.Context, /, **values: Any) -> None:
+def command(options: PredictOptions, console: Console, _: str) -> None:
     """Predict the rows of DATA by MODEL: a .skops file, or the folder in which heldout tune or validate wrote one.
 
     DATA is a CSV or Parquet file with the columns that the model was fitted on; it needs no target. The file that
     is written has the other columns of DATA, such as identifiers, as they are, then `prediction`, or one column per
     output, and the probability of each class.
     """
-    options = PredictOptions(**values)
-    console = Console(options.as_json, options.quiet, options_by_argument(ctx.command))
     out = _file_to_write(options)
     with run_context(console):
         from heldout._text import counted

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
-
-import click
+from typing import TYPE_CHECKING, cast
 
 from heldout import _defaults
 from heldout._text import counted
-from heldout.cli.console import Console
+from heldout.cli.console import Console, command_of
 from heldout.cli.files import folder_for, save_model, write_predictions, write_report_files
-from heldout.cli.options import DATA, RUNNING, SectionedCommand, command_line, options_by_argument, parameters
+from heldout.cli.options import DATA, RUNNING
 from heldout.cli.result import estimate_document, search_document, search_rows
 from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.tune_options import (
@@ -258,24 +256,19 @@ def _times_bootstrapped(options: TuneOptions, n_configurations: int, n_splits: i
     return 1 + times
 
 
-@click.command(
-    cls=SectionedCommand,
-    titles={section: section for section in (DATA, TRIED, SCORED, CONCLUDED, RUNNING)},
-    name="tune",
-    short_help="Tune models on a table and estimate how good the best one is.",
-    params=parameters(TuneOptions),
+@command_of(
+    TuneOptions,
+    "tune",
+    "Tune models on a table and estimate how good the best one is.",
+    {section: section for section in (DATA, TRIED, SCORED, CONCLUDED, RUNNING)},
 )
-@click.pass_context
-def command(ctx: click.Context, /, **values: Any) -> None:
+def command(options: TuneOptions, console: Console, typed: str) -> None:
     """Try many models on DATA and estimate how good the best one is, corrected for having been the best.
 
     DATA is a CSV or Parquet file, or example:breast_cancer (also iris, wine, digits, diabetes). DIR receives
     run.db, model.skops, predictions.parquet, estimate.json and report.html; methods.md, a paragraph for a paper
     with its BibTeX; and card.md, the result for the README of a repository.
     """
-    options = TuneOptions(**values)
-    console = Console(options.as_json, options.quiet, options_by_argument(ctx.command))
-    typed = command_line(ctx)
     with run_context(console):
         options.check()
         check_options(options)

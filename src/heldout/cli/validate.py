@@ -8,27 +8,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import click
-
 from heldout import _defaults
 from heldout._text import counted
-from heldout.cli.console import Console
+from heldout.cli.console import Console, command_of
 from heldout.cli.files import folder_for, save_model, write_report_files
 from heldout.cli.options import (
     DATA,
     OPTIONS,
     RUNNING,
     RunOptions,
-    SectionedCommand,
     TableOptions,
     alternative_option,
     check_imputations,
-    command_line,
     level_option,
     names_listed,
     option,
-    options_by_argument,
-    parameters,
 )
 from heldout.cli.result import run_document
 from heldout.cli.runs import resumable, run_context, run_session
@@ -337,24 +331,19 @@ def validation_rows(validation: Validation, files: Mapping[str, str], *, seconds
     return [("fits", fits), ("time", command_words(seconds)), ("files", list(files.values()))]
 
 
-@click.command(
-    cls=SectionedCommand,
-    titles={DATA: DATA, OPTIONS: "The model and its validation", RUNNING: RUNNING},
-    name="validate",
-    short_help="Estimate how good a model is that was fitted on all rows of a table.",
-    params=parameters(ValidateOptions),
+@command_of(
+    ValidateOptions,
+    "validate",
+    "Estimate how good a model is that was fitted on all rows of a table.",
+    {DATA: DATA, OPTIONS: "The model and its validation", RUNNING: RUNNING},
 )
-@click.pass_context
-def command(ctx: click.Context, /, **values: Any) -> None:
+def command(options: ValidateOptions, console: Console, typed: str) -> None:
     """Fit a model on bootstrap samples of DATA, and subtract the estimated optimism from its apparent performance.
 
     DATA is a CSV or Parquet file, or example:breast_cancer (also iris, wine, digits, diabetes). DIR receives
     run.db, model.skops, validation.json and report.html; methods.md, a paragraph for a paper with its BibTeX; and
     card.md, the result for the README of a repository.
     """
-    options = ValidateOptions(**values)
-    console = Console(options.as_json, options.quiet, options_by_argument(ctx.command))
-    typed = command_line(ctx)
     with run_context(console):
         options.check()
         folder = folder_for(options.out, options.resume, console)
