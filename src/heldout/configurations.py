@@ -76,6 +76,16 @@ class Configuration:
     kind: str = ""
     """The name of its estimator, if it is not the class of the template."""
 
+    @property
+    def own_params(self) -> dict[str, Any]:
+        """What is set on its estimator."""
+        return {key: value for key, value in self.params.items() if not (key == "model" and self.model)}
+
+    @property
+    def family(self) -> str:
+        """The name of its estimator for people."""
+        return self.model or self.kind or type(self.template).__name__
+
     def fresh(self) -> BaseEstimator:
         """An unfitted estimator with the parameters set.
 
@@ -83,9 +93,7 @@ class Configuration:
         """
         if self.has_params:
             return clone(self.template)
-        own = {
-            key: clone(value, safe=False) for key, value in self.params.items() if key != "model" or not self.model
-        }
+        own = {key: clone(value, safe=False) for key, value in self.own_params.items()}
         try:
             return clone(self.template).set_params(**own)
         except ValueError as error:
@@ -109,8 +117,7 @@ class Configuration:
         shown = [
             f"{key.rsplit('__', 1)[-1]}={_short(value)}" for key, value in self.params.items() if key != "model"
         ]
-        head = self.model or self.kind or type(self.template).__name__
-        return f"{head} ({', '.join(shown)})" if shown else head
+        return f"{self.family} ({', '.join(shown)})" if shown else self.family
 
 
 @dataclass(frozen=True, eq=False)

@@ -71,12 +71,12 @@ def parts_of(configurations: Sequence[Configuration]) -> tuple[ConfigurationPart
     """Families and parameters of configurations; a parameter is named by its last part if that is unambiguous."""
     names: dict[str, set[str]] = {}
     for configuration in configurations:
-        names.setdefault(_family(configuration), set()).update(_searched(configuration))
+        names.setdefault(configuration.family, set()).update(configuration.own_params)
     short = {family: _short_names(keys) for family, keys in names.items()}
     return tuple(
         ConfigurationParts(
-            family := _family(configuration),
-            {short[family][key]: parameter_value(value) for key, value in _searched(configuration).items()},
+            family := configuration.family,
+            {short[family][key]: parameter_value(value) for key, value in configuration.own_params.items()},
         )
         for configuration in configurations
     )
@@ -112,16 +112,6 @@ def parameter_value(value: Any) -> ParameterValue:
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     return plain(value)
-
-
-def _family(configuration: Configuration) -> str:
-    return configuration.model or configuration.kind or type(configuration.template).__name__
-
-
-def _searched(configuration: Configuration) -> dict[str, Any]:
-    return {
-        key: value for key, value in configuration.params.items() if not (key == "model" and configuration.model)
-    }
 
 
 def _short_names(keys: set[str]) -> dict[str, str]:

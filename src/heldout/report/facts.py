@@ -349,9 +349,8 @@ def _shared_row(what: str, shared: SharedFits) -> Facts:
 def _parameters(evaluation: Evaluation) -> tuple[Facts, ...]:
     """All parameters of the winner, those that the search set first."""
     winner = evaluation.configurations[evaluation.winner]
-    searched = {name: value for name, value in winner.params.items() if not (name == "model" and winner.model)}
-    rows = {"model": winner.model} if winner.model else {}
-    rows |= dict(sorted(searched.items()))
+    searched = winner.own_params
+    rows = {**({"model": winner.model} if winner.model else {}), **dict(sorted(searched.items()))}
     return (
         *(Facts(name=name, text=plain(value), searched=True, is_default=False) for name, value in rows.items()),
         *(row for row in parameters_of(winner.fresh()) if row.name not in searched),

@@ -188,7 +188,7 @@ def _configurations(configurations: Configurations, origin: str | None) -> dict[
     families: dict[str, list[Configuration]] = {}
     for each in configurations:
         if not isinstance(each, StoredConfiguration):  # a run file has names, and no estimators
-            families.setdefault(each.model or type(each.template).__name__, []).append(each)
+            families.setdefault(each.family, []).append(each)
     described = [
         {
             **_model(members[0].template),
@@ -205,9 +205,8 @@ def _parameters(members: Sequence[Configuration]) -> list[dict[str, Any]]:
     """The parameters that were set, with their values, or with both ends of many numbers."""
     values: dict[str, dict[str, Any]] = {}
     for each in members:
-        for name, value in each.params.items():
-            if not (name == "model" and each.model):
-                values.setdefault(name.rpartition("__")[2], {}).setdefault(_value(value), value)
+        for name, value in each.own_params.items():
+            values.setdefault(name.rpartition("__")[2], {}).setdefault(_value(value), value)
     parameters = []
     for name, texts in values.items():
         are_numbers = all(isinstance(value, Real) and not isinstance(value, bool) for value in texts.values())

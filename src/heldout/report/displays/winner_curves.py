@@ -34,8 +34,17 @@ from heldout.report.entries import Facts
 from heldout.scales import MUTED, SKY
 
 
+class RankCurvesDisplay(CurvesDisplay):
+    """Curves of how rows are ranked, of two classes or of each against the others."""
+
+    _tasks: ClassVar = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
+    _responses: ClassVar = frozenset({Response.DECISION, Response.PROBABILITIES})
+    _read_as: ClassVar = "average_precision"
+    _needed: ClassVar = "decisions or probabilities (which 'roc_auc' and 'neg_log_loss' read)"
+
+
 @dataclass(eq=False, repr=False)
-class RocCurveDisplay(CurvesDisplay):
+class RocCurveDisplay(RankCurvesDisplay):
     """The ROC curve: sensitivity over false positive rate.
 
     Made by ``from_search``, ``from_estimate``, ``from_predictions`` or ``from_validation``. Of a binary task there
@@ -66,11 +75,6 @@ class RocCurveDisplay(CurvesDisplay):
     'held-out, uncorrected: area 0.750'
     """
 
-    _tasks: ClassVar = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
-    _responses: ClassVar = frozenset({Response.DECISION, Response.PROBABILITIES})
-    _read_as: ClassVar = "average_precision"
-    _needed: ClassVar = "decisions or probabilities (which 'roc_auc' and 'neg_log_loss' read)"
-
     @classmethod
     def of_points(cls, curves: Sequence[Facts], of_search: str = "") -> Self:
         """The display of these curves; ``of_search``: the search's own numbers."""
@@ -94,7 +98,7 @@ class RocCurveDisplay(CurvesDisplay):
 
 
 @dataclass(eq=False, repr=False)
-class PrecisionRecallDisplay(CurvesDisplay):
+class PrecisionRecallDisplay(RankCurvesDisplay):
     """Precision over recall, and the precision of guessing.
 
     Made by ``from_search``, ``from_estimate`` or ``from_predictions``. Of a binary task there is a curve for each
@@ -128,11 +132,6 @@ class PrecisionRecallDisplay(CurvesDisplay):
     """
 
     prevalence: float | None = None
-
-    _tasks: ClassVar = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
-    _responses: ClassVar = frozenset({Response.DECISION, Response.PROBABILITIES})
-    _read_as: ClassVar = "average_precision"
-    _needed: ClassVar = "decisions or probabilities (which 'roc_auc' and 'neg_log_loss' read)"
 
     @classmethod
     def of_points(cls, curves: Sequence[Facts], of_search: str = "") -> Self:
