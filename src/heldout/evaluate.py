@@ -28,6 +28,7 @@ from heldout.execution.extras import scores_in_halves, smaller_training, stop_of
 from heldout.execution.fit import final_model
 from heldout.execution.identity import versions
 from heldout.execution.kept_models import fold_models_of, keeping, only_model
+from heldout.execution.kept_predictions import kept_part
 from heldout.execution.loop import tell
 from heldout.execution.run import RunSettings, open_run
 from heldout.execution.search import Search
@@ -86,11 +87,16 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
     warn_of_settings(search, running.n_jobs)
     running = keeping(running, search.keep_models)
     stops = search.stop_when_width is not None
+    part = kept_part(search, running)
     with open_run(
         search.work, search.task, search.entropy, running, may_drop=search.drop is not None or stops,
         note=partial(note_of, search), more={"stop_when_width": search.stop_when_width} if stops else {},
+        keeps_predictions=part is None,
     ) as run:  # fmt: skip
         estimation = search.estimation
+        # At barriers, and for a correction, results are read before the end or by themselves.
+        if not search.race.barriers and not search.training_size_correction and not search.folds.halves:
+            run.collect(search.race, part)
         (outcome,) = run.run_races(
             [search.race], rule=search.drop, selection=estimation.rule, aggregate=estimation.aggregate_so_far,
             stop=stop_of(search, running.n_jobs),

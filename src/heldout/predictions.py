@@ -131,7 +131,8 @@ class HeldOutPredictions(Shown):
     question : SearchQuestion or None
         The metric, rule, method and settings of the search that made them; ``ho.estimate`` uses them by default.
     part : RowPart or None
-        The part of the rows that these are, where a search kept only those that its estimates read.
+        Where a search kept only what its estimates read: the part of the rows that bootstraps draw from. The arrays
+        hold these and the first rows of the file (``part.with_first``).
     """
 
     responses: Mapping[Response, NDArray[Any]]

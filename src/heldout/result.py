@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from heldout._record import Shown, TextTable, fields_table
 from heldout._registry import function_of
 from heldout.configurations import Configuration, Configurations
-from heldout.data.task import Task
+from heldout.data.task import Task, Truth
 from heldout.dropping.base import Barrier, Dropped, dropped_at
 from heldout.errors import InputError
 from heldout.estimates.of_search import Estimation
@@ -176,6 +176,8 @@ class Evaluation(Shown, WithMethodsText):
         >>> found.n_configurations.tolist(), found.default.name
         ([1, 2, 3, 4, 5], 'KNeighborsClassifier (n_neighbors=5)')
         """
+        if self.predictions.part is not None:
+            raise InputError("overtuning needs the predictions of all rows; search with `keep_predictions=True`.")
         if "entropy" not in self.provenance:
             raise InputError("this record of a search has no seed, from which its bootstraps would be drawn again.")
         return overtuning_of(
@@ -285,6 +287,25 @@ class Evaluation(Shown, WithMethodsText):
             "within": self.within_scores,
         }
         return whole.get(aggregate)
+
+    @property
+    def shown_rows(self) -> tuple[Truth, HeldOutPredictions, NDArray[np.float64] | None]:
+        """Target, predictions and weights of the rows that pictures show: of very many a part, if it was kept."""
+        truth, predictions, weights = self.task.truth, self.predictions, self.task.sample_weight
+        part = predictions.part
+        if part is None:
+            return truth, predictions, weights
+        weights = None if weights is None else weights[part.rows]
+        if not isinstance(part.shares, float):  # rows of some classes stand for more rows than those of others
+            weights = (1.0 if weights is None else weights) / part.shares
+        at = np.searchsorted(part.with_first, part.rows)
+        return truth.rows(part.rows), replace(predictions.at(at), part=None), weights
+
+    @property
+    def known_scores(self) -> list[tuple[Metric, NDArray[np.float64]]]:
+        """The scores of all folds by metric, as ``gather`` takes them."""
+        scores = self.fold_scores_read.items()
+        return [(metric, of_folds.values) for name, of_folds in scores if (metric := self.metrics.get(name))]
 
     @property
     def folds_read(self) -> Folds:

@@ -15,8 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._streams import stream
 from heldout.data.task import TaskKind, Truth
 
+FIRST = 5000
+"""Rows at the beginning of a file of very many, by which an order of time shows."""
 FEWEST = 2000
 """Rows of a class, and groups: with so many a standard error is right to within about 2 %."""
 STRETCH = 1000
@@ -41,12 +44,17 @@ class RowPart:
     n_rows: int
     shares: float | NDArray[np.float64]
 
+    @property
+    def with_first(self) -> NDArray[np.intp]:
+        """Its rows and the first ones of the file."""
+        return np.union1d(self.rows, np.arange(min(FIRST, self.n_rows)))
+
 
 def row_part(
     truth: Truth,
     rows: NDArray[np.intp],
     most: int | None,
-    seed: int,
+    entropy: int,
     *,
     groups: NDArray[Any] | None = None,
     block_length: int | None = None,
@@ -66,7 +74,7 @@ def row_part(
     """
     if most is None or len(rows) <= most:
         return None
-    rng = np.random.Generator(np.random.Philox(key=seed))
+    rng = np.random.Generator(np.random.Philox(key=stream(entropy, "part of rows")))
     codes = _classes(truth)[rows]
     if groups is None and block_length is None:
         return _of_classes(codes, rows, most, rng)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._streams import stream
 from heldout._types import Floats
 from heldout.data.row_part import RowPart, row_part
 from heldout.data.task import TaskKind, Truth, labels_text
@@ -90,10 +89,10 @@ class Matrix:
         if isinstance(question.rule, WeightRule):
             return self
         length = question.settings.length_of_blocks(exchangeable=predictions.exchangeable)
-        seed = stream(question.settings.entropy, "part of rows")
         part = row_part(
-            self.whole_truth, self.used, question.settings.n_rows, seed, groups=question.groups, block_length=length
-        )
+            self.whole_truth, self.used, question.settings.n_rows, question.settings.entropy,
+            groups=question.groups, block_length=length,
+        )  # fmt: skip
         if part is None:
             return self
         at = np.searchsorted(self.used, part.rows)
@@ -192,6 +191,8 @@ class Matrix:
 def matrix_of(truth: Truth, predictions: HeldOutPredictions, question: Question) -> Matrix:
     """The matrix of a question, without configurations that failed and rows that some candidate did not predict."""
     metrics = question.metrics
+    if predictions.part is not None:
+        predictions = predictions.at(np.searchsorted(predictions.part.with_first, predictions.part.rows))
     # Before anything is computed: a rule that cannot choose among these is refused in a moment.
     question.rule.check(predictions.n_configurations, question.params, list(question.selected_on))
     read = [read_as(question.rule, metric, truth) for metric in metrics]

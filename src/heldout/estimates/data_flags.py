@@ -516,7 +516,7 @@ def flag_of_upside_down(truth: Truth, held: HeldOutPredictions) -> dict[Flag, st
     scores = held.responses.get(Response.DECISION, held.responses.get(Response.PROBABILITIES))
     if truth.kind is not TaskKind.BINARY or truth.classes is None or truth.positive is None or scores is None:
         return {}
-    part = row_part(truth, np.arange(truth.n_rows), _defaults.ROWS_OF_BOOTSTRAP, seed=0)
+    part = row_part(truth, np.arange(truth.n_rows), _defaults.ROWS_OF_BOOTSTRAP, entropy=0)
     if part is not None:  # so many rows show a direction as well as more
         return flag_of_upside_down(truth.rows(part.rows), held.at(part.rows))
     positive = truth.values == truth.positive

@@ -58,7 +58,6 @@ class FittedSearch(Protocol):
 
     estimate_: Any
     estimates_: Any
-    predictions_: Any
 
 
 def parts_of_search(search: FittedSearch, predictions: Any) -> tuple[Any, HeldOutPredictions]:
@@ -72,7 +71,7 @@ def parts_of_search(search: FittedSearch, predictions: Any) -> tuple[Any, HeldOu
             "give others.",
             argument="predictions",
         )
-    held: HeldOutPredictions | None = search.predictions_
+    held: HeldOutPredictions | None = getattr(search, "predictions_", None)
     if held is None or held.question is None or held.question.truth is None:
         raise InputError("the search kept no held-out predictions; search with `keep_predictions=True`.")
     return held.question.truth.labels(), held

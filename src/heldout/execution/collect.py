@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.configurations import Configurations
+from heldout.data.row_part import RowPart
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, Dropped, dropped_at
 from heldout.execution.cells import CellResult, CellState, CellTable, ScoreColumn, check_predictions
@@ -100,14 +101,26 @@ class RaceOutcome:
 class ResultCollector:
     """Collects the results of cells as they come.
 
-    ``folds``: the splits to collect; results of others are ignored.
+    - ``folds``: the splits to collect; results of others are ignored.
+    - ``part``: the rows whose predictions are kept, with the first ones of the file; all by default.
     """
 
-    def __init__(self, task: Task, configurations: Configurations, folds: Folds, scoring: Scoring) -> None:
+    def __init__(
+        self,
+        task: Task,
+        configurations: Configurations,
+        folds: Folds,
+        scoring: Scoring,
+        part: RowPart | None = None,
+    ) -> None:
         self._task, self._truth = task, task.truth
         self._configurations, self._folds, self._scoring = configurations, folds, scoring
         self._arrays: dict[Response, NDArray[Any]] = {}
-        self._shape = (task.n_rows, len(configurations), folds.n_repeats)
+        self._part, self._rows = part, None if part is None else part.with_first
+        n_kept = task.n_rows if self._rows is None else len(self._rows)
+        self._shape = (n_kept, len(configurations), folds.n_repeats)
+        # Of each split the places of its test rows in the arrays, and which of its test rows these are.
+        self._places = [self._places_of(split.test) for split in folds.splits]
         self._number = {split.place: number for number, split in enumerate(folds.splits)}
         self._cells = CellTable.empty(range(len(configurations)), self._number)
 
@@ -128,7 +141,8 @@ class ResultCollector:
         self._cells.put((result.key.configuration, number), result)
         for response, values in result.predictions.items():
             array = self._array(response, values.shape[1:])
-            array[test, result.key.configuration, self._folds.columns[result.key.repeat]] = values
+            places, kept = self._places[number]
+            array[places, result.key.configuration, self._folds.columns[result.key.repeat]] = values[kept]
 
     def _put_block(self, block: CellTable) -> None:
         if not all(place in self._number for place in block.places):
@@ -139,11 +153,17 @@ class ResultCollector:
         tests = [self._folds.splits[number].test for number in numbers]
         block.check([len(test) for test in tests], self._truth, len(self._scoring.times))
         self._cells.put(np.ix_(block.configurations, numbers), block)
-        rows = np.concatenate(tests)
-        repeats = np.repeat([self._folds.columns[repeat] for repeat, _ in block.places], block.sizes)
+        rows, kept = self._places_of(np.concatenate(tests))
+        repeats = np.repeat([self._folds.columns[repeat] for repeat, _ in block.places], block.sizes)[kept]
         for response, values in block.predictions.items():
             array = self._array(response, values.shape[2:])
-            array[rows[:, None], list(block.configurations), repeats[:, None]] = values
+            array[rows[:, None], list(block.configurations), repeats[:, None]] = values[kept]
+
+    def _places_of(self, test: NDArray[np.intp]) -> tuple[NDArray[np.intp], Any]:
+        if self._rows is None:
+            return test, slice(None)
+        kept = np.flatnonzero(np.isin(test, self._rows))
+        return np.searchsorted(self._rows, test[kept]), kept
 
     def _array(self, response: Response, outputs: tuple[int, ...]) -> NDArray[Any]:
         if response not in self._arrays:
@@ -173,7 +193,7 @@ class ResultCollector:
         predictions = HeldOutPredictions(
             responses=self._responses(folds, skipped),
             names=self._configurations.names,
-            folds=folds.labels,
+            folds=folds.labels if self._rows is None else folds.labels[self._rows],
             classes=self._truth.classes,
             positive=self._truth.positive,
             failed=failures,
@@ -183,6 +203,7 @@ class ResultCollector:
             grouped=folds.grouped,
             times=self._scoring.times,
             test_share=folds.test_share,
+            part=self._part,
         )
         found = RaceResults(cells, predictions, fold_scores, refit_metric, failures, folds, outcome, unscored)
         return replace(found, n_fits_saved=n_configurations * self._folds.n_splits - found.n_fits)
@@ -195,7 +216,11 @@ class ResultCollector:
             # One row of each split tells whether its fit gave the response: a fit predicts all its test rows or
             # none.
             first = np.stack(
-                [array[split.test[0], :, self._folds.columns[split.repeat]] for split in self._folds.splits], axis=1
+                [
+                    array[places[0], :, self._folds.columns[split.repeat]]
+                    for split, (places, _) in zip(self._folds.splits, self._places, strict=True)
+                ],
+                axis=1,
             ).reshape(*done.shape, -1)[..., 0]
             lacking = done & (np.isnan(first) if array.dtype != np.int32 else first == UNPREDICTED_LABEL)
             array[:, lacking.any(axis=1)] = empty

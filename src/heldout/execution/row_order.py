@@ -15,7 +15,7 @@ from scipy.stats import rankdata
 from heldout import _defaults
 from heldout._streams import stream
 from heldout.data.equal_rows import codes_of_column, columns_of, copies_by_chance, number_of_copies, row_numbers
-from heldout.data.row_part import row_part
+from heldout.data.row_part import FIRST, row_part
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.flags import Flag
 from heldout.folds.splits import Folds
@@ -67,7 +67,7 @@ def flags_of_sorted_file(task: Task, folds: Folds) -> dict[Flag, str]:
         return {}
     tested = np.flatnonzero(labels >= 0)
     # So many rows show an effect that is large enough to matter as well as more do.
-    part = row_part(task.truth, tested, _defaults.ROWS_OF_BOOTSTRAP, seed=0)
+    part = row_part(task.truth, tested, _defaults.ROWS_OF_BOOTSTRAP, entropy=0)
     tested = tested if part is None else part.rows
     place = np.unique(labels[tested], return_inverse=True)[1]
     chances = {"the target": _chance(_target_column(task.truth.rows(tested)), place)}
@@ -84,6 +84,9 @@ def flags_of_sorted_file(task: Task, folds: Folds) -> dict[Flag, str]:
 
 def flags_of_time(predictions: HeldOutPredictions, truth: Truth, winner: int, entropy: int) -> dict[Flag, str]:
     """The flag of a winner whose errors in neighbouring rows of the file are alike."""
+    if predictions.part is not None or truth.n_rows > _defaults.ROWS_OF_BOOTSTRAP:
+        first = np.arange(FIRST)  # in a part they are the first too
+        truth, predictions = truth.rows(first), predictions.at(first)
     errors = _errors(predictions, truth, winner)
     if errors is None or predictions.folds is None or _is_sorted(truth):
         return {}

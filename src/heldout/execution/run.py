@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from heldout import _defaults
 from heldout.configurations import Configurations
 from heldout.data.checks import check_jobs, effective_threads, memory_there
+from heldout.data.row_part import RowPart
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, DropRule, judged_after
 from heldout.estimates.question import Aggregate
@@ -30,7 +31,7 @@ from heldout.execution.parts import CopyingExecutor, RunPart
 from heldout.execution.plan import Race, RunPlan, check_memory
 from heldout.execution.scheduler import Scheduler
 from heldout.execution.sharing.groups import Sharing
-from heldout.execution.store.base import MemoryStore, PlanNote, Run, RunIdentity, SearchNote, Store
+from heldout.execution.store.base import MemoryRun, MemoryStore, PlanNote, Run, RunIdentity, SearchNote, Store
 from heldout.selection import SelectionRule
 
 Stop: TypeAlias = Callable[[Barrier, RaceResults], Barrier]
@@ -55,6 +56,8 @@ class RunSettings:
     """Seconds after which a cell is stopped and fails."""
     executor: Executor | None = None
     """In place of joblib's."""
+    keep_predictions: bool | Literal["auto"] = True
+    """Whether the predictions of all rows stay in memory; "auto" while they are not too many."""
     listeners: Sequence[Listener] = ()
 
     def __post_init__(self) -> None:
@@ -70,6 +73,16 @@ class OpenRun:
         self.run = run
         self._executor = executor
         self.settings = run_settings
+        self._collected: ResultCollector | None = None
+
+    def collect(self, race: Race, part: RowPart | None) -> None:
+        """Collect the results of the only race as they come, so that predictions are in memory once.
+
+        With ``part`` only those of its rows.
+        """
+        if isinstance(self.run, MemoryRun):
+            self._collected = self._collector(race, part)
+            self.run.keeps_predictions = False
 
     def part(self, configurations: Configurations, sharing: Sharing | None, part: RunPart) -> OpenRun:
         """A batch of an adaptive search as a run of its own, on the same workers."""
@@ -116,6 +129,8 @@ class OpenRun:
         }
 
         def take(result: CellResult | CellTable) -> None:
+            if self._collected is not None:
+                self._collected.put(result)
             place = result.places[0] if isinstance(result, CellTable) else result.key.place
             collector = collector_of.get(place)
             if collector is not None:
@@ -150,6 +165,8 @@ class OpenRun:
         return run_races(scheduler, self.work, self._executor, keeping, judge)
 
     def race_results(self, race: Race, outcome: RaceOutcome | None = None) -> RaceResults:
+        if self._collected is not None:
+            return self._collected.results(outcome)
         collector = self._collector(race)
         for result in self.run.results({split.repeat for split in race.splits}):
             collector.put(result)
@@ -162,9 +179,9 @@ class OpenRun:
         cells = (CellKey(j, *split.place) for split in race.splits for j in entrants)
         return [kept[cell] for cell in cells]
 
-    def _collector(self, race: Race) -> ResultCollector:
+    def _collector(self, race: Race, part: RowPart | None = None) -> ResultCollector:
         folds = self.work.folds.part(race.splits)
-        return ResultCollector(self._task, self.work.configurations, folds, self.work.context.scoring)
+        return ResultCollector(self._task, self.work.configurations, folds, self.work.context.scoring, part)
 
     def _judging(
         self, race: Race, task: Task, rule: DropRule, selection: SelectionRule, aggregate: Aggregate
@@ -197,6 +214,7 @@ def open_run(
     adaptive: AdaptivePlan | None = None,
     note: Callable[[], SearchNote] | None = None,
     more: Mapping[str, Any] = MappingProxyType({}),
+    keeps_predictions: bool = True,
 ) -> Iterator[OpenRun]:
     """An open run of work whose folds hold every split of its races.
 
@@ -208,6 +226,7 @@ def open_run(
     - ``note``: what the estimate of a search reads besides the cells, for an estimate from the run alone.
 
     - ``more``: further settings that decide which cells are done, for the identity of the run.
+    - ``keeps_predictions``: whether those of all rows stay in memory.
 
     Raises InputError or StoreError when the predictions would not fit in memory, or the store cannot be used.
     """
@@ -216,7 +235,8 @@ def open_run(
     n_configurations = len(configurations) if adaptive is None else adaptive.n_planned
     in_memory = isinstance(run_settings.store, MemoryStore)
     if not is_validation:  # there not every model runs on every split
-        check_memory(task.truth, n_configurations, folds, scoring, keeps_predictions=in_memory)
+        keeps_predictions = in_memory and keeps_predictions
+        check_memory(task.truth, n_configurations, folds, scoring, keeps_predictions=keeps_predictions)
     if in_memory:
         identity, ids = RunIdentity("", "", "", "", entropy), list[tuple[str, str]]()
     else:

@@ -303,7 +303,7 @@ def _of_our_search(search: FittedSearch, metric: str | None, **settings: Any) ->
     """The search's own estimate, or that of its predictions with other settings; None where it has neither."""
     own: Estimate | None = search.estimate_ if metric is None else search.estimates_.get(metric)
     changed = {name: value for name, value in settings.items() if value is not None}
-    if not changed or own is not search.estimate_ or search.predictions_ is None:
+    if not changed or own is not search.estimate_ or getattr(search, "predictions_", None) is None:
         return None if changed else own
     return estimate(search, **changed)
 

@@ -38,7 +38,10 @@ def evidence_of_search(evaluation: Evaluation, scorer: str | None = None) -> Can
 
     Raises InputError when there is none, for a scorer that cannot be opened.
     """
-    return gather(evaluation.task.truth, evaluation.predictions, evaluation.question(scorer))
+    return gather(
+        evaluation.task.truth, evaluation.predictions, evaluation.question(scorer), draws_rows=True,
+        known=evaluation.known_scores,
+    )  # fmt: skip
 
 
 def comparison_of_search(evaluation: Evaluation, scorer: str | None = None) -> ConfigurationComparison:

@@ -170,7 +170,8 @@ def _search_facts(evaluation: Evaluation) -> Facts:
     ranking = _ranking(evaluation, scale, failures, dropped, is_nested=outer is not None)
     chosen = next((row for row in ranking.shown if row.is_winner), None)
     shown = None if chosen is None else chosen.pooled if chosen.mean is None else chosen.mean
-    predictions = predictions_facts(truth, evaluation.predictions, winner, evaluation.task.sample_weight)
+    of_shown, held, weights = evaluation.shown_rows
+    predictions = predictions_facts(of_shown, held, winner, weights)
     diagnostics = predictions["diagnostics"]
     candidates = len(evaluation.configurations) - len(failures) - len(dropped)
     headline = headline_of(

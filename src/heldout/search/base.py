@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -108,7 +108,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
     pre_dispatch: int | str = _defaults.PRE_DISPATCH
     error_score: Any = np.nan
     return_train_score: bool = False
-    keep_predictions: bool = True
+    keep_predictions: bool | Literal["auto"] = "auto"
     store: Any = None
     random_state: Any = None
     verbose: int = 0
@@ -134,7 +134,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         "repeats": [Interval(numbers.Integral, 1, None, closed="left")],
         "cv": [*CONSTRAINTS_OF_SEARCH["cv"], StrOptions({AUTO})],
         "aggregate": [StrOptions({"auto", "folds", "pooled", "within"})],
-        "keep_predictions": ["boolean"],
+        "keep_predictions": ["boolean", StrOptions({"auto"})],
         "store": [str, os.PathLike, HasMethods(["open"]), None],
         "n_bootstraps": [Interval(numbers.Integral, 1, None, closed="left")],
         "confidence_level": [Interval(numbers.Real, 0, 1, closed="neither")],
@@ -202,7 +202,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         callbacks = (
             [SklearnCallbacks(self, bool(self.refit), X, y, params)] if hasattr(self, "set_callbacks") else []
         )
-        running = arguments.running(callbacks)
+        running = replace(arguments.running(callbacks), keep_predictions=self.keep_predictions)
         entropy = entropy_of_run(self.random_state, running.store)
         configurations = self._configurations(arguments, entropy)
         cv = keeping_groups(self.cv) if together else self.cv
@@ -368,6 +368,11 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
 
     def __getattr__(self, name: str) -> Any:
         # scikit-learn checks for ``predict`` before fitting too: the search has what every model has.
+        if name == "predictions_" and self.__dict__.get("evaluation_") is not None:
+            raise AttributeError(
+                "the search kept only the predictions that its estimates read; search with "
+                "`keep_predictions=True`, or with a store (`store='run.db'`), to have those of all rows."
+            )
         models = self.__dict__.get("estimator")
         if name in _RESPONSES and isinstance(models, list | tuple) and "best_estimator_" not in self.__dict__:
             for _, model, _ in checked_entries(models):
@@ -510,7 +515,10 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         # The rows themselves are not kept, so that a saved search does not carry its training data.
         kept = replace(evaluation, task=replace(evaluation.task, X=None, y=None)) if self.keep_predictions else None
         self.evaluation_ = kept
-        self.predictions_ = None if kept is None else kept.predictions
+        if kept is None or kept.predictions.part is None:
+            self.predictions_ = None if kept is None else kept.predictions
+        else:
+            self.__dict__.pop("predictions_", None)  # of an earlier fit
 
 
 def _route(model: str) -> str:

@@ -69,8 +69,11 @@ class HeldOutSearchCV(BaseHeldOutSearch):
     verbose : int, default=0
         1 prints the plan, the progress and the dropped configurations; 2 prints a line for every fit in place of
         the progress.
-    keep_predictions : bool, default=True
-        Whether ``predictions_`` and ``evaluation_`` are kept.
+    keep_predictions : bool or "auto", default="auto"
+        Whether ``predictions_`` and ``evaluation_`` are kept. "auto" keeps the predictions of all rows while they
+        take at most a quarter of the memory, and 500 MB as results and arrays. Of larger searches of more than
+        50 000 rows only those rows are kept that the estimates read, if means over folds choose and are estimated;
+        the numbers are the same bits. False keeps neither.
     store : str, path or Store, optional
         A file that keeps every finished fit. Calling ``fit`` again on the same data continues where it stopped.
     random_state : int, RandomState or Generator, optional

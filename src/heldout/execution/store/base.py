@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from numpy.typing import NDArray
@@ -161,6 +161,9 @@ class Store(Protocol):
 class MemoryRun:
     """Results in a dictionary."""
 
+    keeps_predictions = True
+    """False where whoever opened the run takes the predictions of each result as it comes."""
+
     def __init__(self, entropy: int) -> None:
         self.entropy = entropy
         self._results: dict[CellKey, CellResult | CellTable] = {}
@@ -175,6 +178,8 @@ class MemoryRun:
         yield from dict.fromkeys(found)  # a block has several keys
 
     def record(self, result: CellResult | CellTable) -> None:
+        if not self.keeps_predictions:
+            result = replace(result, predictions={})
         keys = result.keys if isinstance(result, CellTable) else (result.key,)
         self._results.update(dict.fromkeys(keys, result))
 

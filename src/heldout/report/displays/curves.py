@@ -204,9 +204,9 @@ class CurvesDisplay(TitledDisplay):
         evaluation = evaluation_of(search)
         chosen = evaluation.winner if configuration is None else configuration
         index = configuration_index(evaluation.predictions.names, chosen)
-        task = evaluation.task
+        truth, predictions, weights = evaluation.shown_rows
         estimates = {} if index != evaluation.winner else _estimates_of_positive(evaluation, index)
-        rows = PlottedRows(task.truth, evaluation.predictions, index, task.sample_weight, estimates)
+        rows = PlottedRows(truth, predictions, index, weights, estimates)
         return cls._of(rows, "; search with a metric that reads them, beside your own").plot(ax, **kwargs)
 
     @classmethod

@@ -78,13 +78,14 @@ def search_history(evaluation: Evaluation, scorer: str | None = None) -> SearchH
     question = evaluation.question(name)
     predictions, truth = evaluation.predictions, evaluation.task.truth
     n = len(evaluation.configurations)
+    how: Any = {"draws_rows": chosen.draws_rows, "known": evaluation.known_scores}
     known = evaluation.estimates.get(name)
     is_own = known is not None and own is not None and Flag.CROSS_FITTED not in known.flags
-    whole = known if is_own and known is not None else answer(chosen, gather(truth, predictions, question))
+    whole = known if is_own and known is not None else answer(chosen, gather(truth, predictions, question, **how))
 
     def after(count: int) -> Estimate | None:
         try:
-            first = gather(truth, among_first(predictions, count), replace(question, winner=None))
+            first = gather(truth, among_first(predictions, count), replace(question, winner=None), **how)
             return answer(chosen, first)
         except InputError:  # none of them has a score yet, or too few for the method
             return None

@@ -191,6 +191,8 @@ class ThresholdChoiceDisplay(TitledDisplay):
         """
         evaluation = evaluation_of(search)
         task, found = evaluation.task, evaluation.predictions
+        if found.part is not None:
+            raise InputError("thresholds need the predictions of all rows; search with `keep_predictions=True`.")
         tuned = evaluation.metrics[evaluation.refit_metric] if metric is None else metric
         if task.truth.kind is not TaskKind.BINARY:
             raise InputError(f"{cls.__name__} is for binary tasks, and this one is {task.truth.kind}.")

@@ -1,0 +1,67 @@
+"""What a large search keeps: the predictions of all rows, or of those that its estimates read; the same numbers."""
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+import heldout as ho
+
+SPACE = {"var_smoothing": [1e-3, 1e-1, 1.0]}
+
+
+def searched(keep, *, n_classes=2, scoring="roc_auc", cv=3, **more):
+    rng = np.random.default_rng(1)
+    y = np.sort(rng.integers(n_classes, size=8000))[rng.permutation(8000)]
+    X = y[:, None] + rng.normal(scale=3, size=(8000, 4))
+    settings = {"n_rows_of_bootstrap": 3000, "random_state": 0, **more}
+    return ho.HeldOutSearchCV(GaussianNB(), SPACE, scoring=scoring, cv=cv, keep_predictions=keep, **settings).fit(
+        X, y
+    )
+
+
+@pytest.fixture
+def little_memory(monkeypatch):
+    """Predictions that take more than a hundred bytes are too many."""
+    monkeypatch.setattr("heldout.execution.kept_predictions.MOST_KEPT", 100)
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "scoring", "method"),
+    [(2, "roc_auc", "shrinkage"), (4, "neg_log_loss", "bbc"), (2, ["accuracy", "roc_auc"], "shrinkage")],
+)
+def test_numbers_are_the_same_whatever_is_kept(little_memory, n_classes, scoring, method):
+    how = {"n_classes": n_classes, "scoring": scoring, "method": method}
+    how |= {"refit": "accuracy"} if isinstance(scoring, list) else {}
+    whole, few = searched(True, **how), searched("auto", **how)
+
+    assert few.evaluation_.predictions.n_rows < whole.predictions_.n_rows == 8000
+    assert few.best_score_ == whole.best_score_
+    assert [one.to_dict() for one in few.estimates_.values()] == [
+        one.to_dict() for one in whole.estimates_.values()
+    ]
+
+
+def test_predictions_that_were_not_kept_say_how_to_have_them(little_memory):
+    search = searched("auto")
+
+    with pytest.raises(AttributeError, match=r"keep_predictions=True.*store"):
+        _ = search.predictions_
+    assert ho.estimate(search) is search.estimate_
+    with pytest.raises(ho.InputError, match="keep_predictions=True"):
+        ho.compare_estimates(search)
+
+
+def test_few_predictions_are_kept():
+    assert searched("auto").predictions_.n_rows == 8000
+
+
+@pytest.mark.parametrize("more", [{"scoring": "f1"}, {"drop": "bootstrap"}, {"keep_models": "winner"}])
+def test_all_are_kept_where_something_reads_them(little_memory, more):
+    assert searched("auto", **more).predictions_.n_rows == 8000
+
+
+def test_a_report_is_of_the_rows_that_were_kept(little_memory, tmp_path):
+    pytest.importorskip("matplotlib")
+    path = searched("auto").report(tmp_path / "report.html")
+
+    assert "8,000" in path.read_text(encoding="utf-8")
