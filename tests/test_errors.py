@@ -66,6 +66,8 @@ def test_what_is_missing_is_installed_from_where_heldout_is(
         monkeypatch.setattr("importlib.metadata.distribution", lambda _, found=found: found)
         assert repository_of.__wrapped__() == folder
     assert (installation("app"), installation()) == ("pip install 'heldout[app]'", "pip install heldout-papers")
-    monkeypatch.setattr("heldout.errors.repository_of", lambda: Path("/copies/heldout"))
-    assert installation("app") == "pip install '/copies/heldout[app]'"
-    assert installation() == "pip install /copies/heldout/papers"
+    monkeypatch.setattr("heldout.errors.repository_of", lambda: tmp_path)
+    assert installation("app") == f"pip install '{tmp_path}[app]'"
+    assert installation() == "pip install heldout-papers"  # as in a source distribution
+    (tmp_path / "papers").mkdir()
+    assert installation() == f"pip install {tmp_path / 'papers'}"

@@ -108,8 +108,9 @@ def installation(extra: str | None = None) -> str:
     """The command that installs an extra, by default heldout-papers: from the same place as heldout."""
     folder = repository_of()
     if extra is None:
-        return f"pip install {'heldout-papers' if folder is None else shlex.quote(str(folder / 'papers'))}"
-    return f"pip install '{'heldout' if folder is None else folder}[{extra}]'"
+        papers = "heldout-papers" if folder is None or not (folder / "papers").is_dir() else str(folder / "papers")
+        return f"pip install {shlex.quote(papers)}"
+    return f"pip install {shlex.quote(str(folder or 'heldout') + f'[{extra}]')}"
 
 
 class MissingExtraError(HeldoutError, ImportError):

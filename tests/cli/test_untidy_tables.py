@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from heldout.errors import InputError
+
 Command = Callable[..., Any]
 N = 60
 pytestmark = pytest.mark.usefixtures("tiny_space")
@@ -58,7 +60,7 @@ def test_numbers_dates_and_codes_of_a_german_table(
         "59 rows, 6 columns to predict from. 1 of them holds categories: 'stage'.",
         "Numbers are written with a decimal comma.",
         "'k.A.' was read as a missing value (4 cells of 'pressure').",
-        "The numbers of 'pay' have a '.' between thousands.",
+        "The numbers of 'pay' are written with a mark between thousands.",
         "1 row without a target left out (first: row 8); the others are counted anew.",
     ):
         assert said in ended.out + ended.err, said
@@ -75,8 +77,15 @@ def test_marks_between_thousands_are_numbers_only_where_one_shows_what_they_are(
     from heldout.readers.cells import cleaned
     from heldout.readers.tables import read_table
 
-    table = cleaned(read_table(written({"a": ["1,234.56", "12"], "b": ["1,000", "2"]}, tmp_path / "a.csv")))
-    assert table.frame.to_dict("list") == {"a": [1234.56, 12.0], "b": [1000.0, 2.0]}
+    table = cleaned(read_table(written({"a": ["1,234.56", "12"], "b": ["x", "2"]}, tmp_path / "a.csv")))
+    assert table.frame.to_dict("list") == {"a": [1234.56, 12.0], "b": ["x", "2"]}
+    for other in ("1,000", "1.000"):  # of whole numbers nothing shows what the sign means
+        with pytest.raises(
+            InputError, match=f"holds '{other}', whose (comma|point) can mark thousands or decimals"
+        ):
+            read_table(written({"a": ["1.234,56" if "." in other else "x"], "b": [other]}, tmp_path / "d.csv"))
+    table = cleaned(read_table(written({"a": ["1.234,56", "12"], "b": ["2.442", "1.5"]}, tmp_path / "c.csv")))
+    assert table.frame.to_dict("list") == {"a": [1234.56, 12.0], "b": [2.442, 1.5]}
     table = cleaned(read_table(written({"a": ["x", "y"], "b": ["1,000", "2.5"]}, tmp_path / "b.csv")))
     assert table.frame["b"].tolist() == ["1,000", "2.5"]
 
@@ -89,6 +98,9 @@ def test_marks_between_thousands_are_numbers_only_where_one_shows_what_they_are(
         (["31/5/2024", "2/1/1970"], [[2024, 5, 19874], [1970, 1, 1]]),
         (["5/31/2024", "1/2/1970"], [[2024, 5, 19874], [1970, 1, 1]]),
         (["2024/05/31", ""], [[2024, 5, 19874], [np.nan] * 3]),
+        (["31-05-2024 10:30", "9999-12-31"], [[2024, 5, 19874], [9999, 12, 2932896]]),
+        (["2024-05-31T23:30-05:00", "1970-01-02"], [[2024, 5, 19874], [1970, 1, 1]]),
+        (["", ""], [[np.nan] * 3] * 2),
     ],
 )
 def test_parts_of_dates(texts: list[str], parts: list[list[float]]) -> None:
@@ -109,8 +121,8 @@ def test_parts_of_dates(texts: list[str], parts: list[list[float]]) -> None:
             ("--target", "days"),
             "--event status",
         ),
-        ({"seen": ["1/2/2020"] * N}, ("--date", "seen"), "day and month cannot be told apart"),
-        ({"seen": ["2020-01-02"] * 59 + ["May"]}, ("--date", "seen"), "'May' in row 60 is no date"),
+        ({"seen": ["1/2/2020"] * N}, ("--date", "seen"), "do not show which number is the day"),
+        ({"seen": ["2020-01-02"] * 59 + ["May"]}, ("--date", "seen"), "'May' in row 60, which is no date"),
         ({}, ("--date", "ill"), "--date ill: the column is the target; name a predictor."),
         ({}, ("--factor", "stge"), "no column 'stge' to use as a column of --factor; the nearest names are"),
         ({}, ("--missing", "unknown"), "--missing unknown: no cell of"),
@@ -148,3 +160,44 @@ def test_a_typed_column_is_checked_before_the_usual_folder(
     (tmp_path / "heldout-out" / "run.db").write_bytes(b"")
     assert "no column 'il'" in command("tune", data, "--target", "il").err
     assert "heldout-out already holds a run" in command("tune", data, "--target", "ill").err
+
+
+def test_dates_with_a_time_zone_are_those_of_the_clock_there() -> None:
+    from heldout.readers.cells import date_columns
+
+    moments = pd.Series(pd.to_datetime(["2024-05-31 23:30", None])).dt.tz_localize("America/New_York").rename("d")
+    assert date_columns(moments)["d days"].iloc[0] == 19874
+
+
+def test_codes_and_words_mean_the_same_when_a_model_predicts(
+    command: Command, tune: Callable[..., Any], columns: dict[str, list[str]], tmp_path: Path
+) -> None:
+    """Codes that are written otherwise, and a new table without a word for missing values."""
+    columns["stage"] = [f"0{code}" for code in columns["stage"]]
+    columns["pressure"] = ["999" if cell == "k.A." else cell for cell in columns["pressure"]]
+    ended = tune(columns, "--target", "ill", "--factor", "stage", "--missing", "999")
+    assert ended.code == 0, ended.err
+    columns["stage"] = [code.removeprefix("0") for code in columns["stage"]]
+    columns["pressure"] = ["120,0" if cell == "999" else cell for cell in columns["pressure"]]
+    new = written(columns, tmp_path / "new.csv")
+    ended = command("predict", tmp_path / "out", new, "--missing", "999", "--out", tmp_path / "found.csv")
+    assert ended.code == 0 and "does not know" not in ended.err, ended.err
+
+
+def test_a_number_that_can_be_read_in_two_ways_is_refused_by_a_model(
+    command: Command, tune: Callable[..., Any], columns: dict[str, list[str]], tmp_path: Path
+) -> None:
+    assert tune(columns, "--target", "ill").code == 0
+    columns["pay"] = [f"1.{row + 100}" for row in range(N)]
+    new = written(columns | {"pay": columns["pay"], "limit": ["1.234,56"] * N}, tmp_path / "new.csv")
+    ended = command("predict", tmp_path / "out", new, "--out", tmp_path / "found.csv")
+    assert ended.code == 2 and "'1.100', whose point can mark thousands or decimals" in ended.err, ended.err
+
+
+@pytest.mark.parametrize("method", ["DL10p", "BBC-CV(control=False)", "hm"])
+def test_names_of_articles_choose_the_method(
+    tune: Callable[..., Any], columns: dict[str, list[str]], method: str
+) -> None:
+    """Where the method does not fit, the sentence is about its own name."""
+    ended = tune(columns, "--target", "ill", "--method", method)
+    assert ended.code == 0 or "does not fit" in ended.err or "is for one development set" in ended.err, ended.err

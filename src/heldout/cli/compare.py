@@ -28,7 +28,7 @@ from heldout.cli.tune_options import (
     inner_of_nested_scores,
     score_option,
 )
-from heldout.data.checks import COMPARED_SCORES, METHODS
+from heldout.data.checks import COMPARED_SCORES, check_method_name
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class CompareOptions(TuneOptions):
     method: str = estimate_option(
         "How to correct the flat scores; a method of heldout estimate.",
         _defaults.METHOD,
-        choices=METHODS,
+        check=check_method_name,
     )
     n_bootstraps: int = estimate_option("Number of bootstraps.", _defaults.BOOTSTRAPS)
     relevant: float | None = estimate_option(

@@ -65,7 +65,7 @@ def command(options: PredictOptions, console: Console, _: str) -> None:
 
         table = read_table(options.data, not_missing=options.not_missing)
         model = load_model(_model_file(options.model), options.trust)
-        rows = rows_for_model(model, cleaned(table, options.missing, options.not_missing))
+        rows = rows_for_model(model, cleaned(table, options.missing, options.not_missing, is_new=True))
         for note in rows.notes:
             console.note(note)
         found, notes = table_of_predictions(model, rows)

@@ -27,7 +27,6 @@ from heldout.cli.options import (
 )
 from heldout.data.checks import (
     FEEDBACK,
-    METHODS,
     NESTED_INTERVALS,
     SCHEMES,
     check_aggregate,
@@ -35,6 +34,7 @@ from heldout.data.checks import (
     check_choice,
     check_count,
     check_interval_settings,
+    check_method_name,
     check_rule_names,
     check_timeout,
     rows_of_bootstrap,
@@ -297,7 +297,7 @@ class TuneOptions(TableOptions, RunOptions):
         "none; or nested (nested cross-validation, at K times the fits) or bootstrap_search (at as many times as "
         "bootstraps).",
         _defaults.METHOD,
-        choices=(*METHODS, *PROTOCOLS, "none"),
+        check=partial(check_method_name, more=(*PROTOCOLS, "none")),
     )
     interval: str | None = estimate_option(
         "Of bbc: percentile (the default) or calibrated, which is narrower. Of nested: nadeau_bengio (the "
@@ -513,11 +513,12 @@ def feedback_of(text: str | None) -> Any:
 
 def method_of_options(options: TuneOptions) -> Method | None:
     """The method of estimation with its interval; None for a protocol and for ``none``."""
-    from heldout.estimates import BBC, METHODS
+    from heldout.estimates.methods import method_of
+    from heldout.estimates.methods.bbc import BBC
 
     if options.method == "none" or is_protocol(options):
         return None
-    method = METHODS[options.method]()
+    method = method_of(options.method)
     if options.interval is None or not isinstance(method, BBC):
         return method
     return replace(method, interval=options.interval)  # type: ignore[arg-type]  # BBC checks it

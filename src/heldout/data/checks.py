@@ -344,10 +344,12 @@ def usual_name(argument: str, name: str) -> str:
     >>> usual_name("method", "BBC-CV"), usual_name("drop", "BCED"), usual_name("method", "TT")
     ('bbc', 'bootstrap', 'tt')
     """
-    small = name.strip().lower()
+    head, bracket, parameters = name.partition("(")
+    small = head.strip().lower()
     if argument == "method" and small in METHODS:
-        return small
-    return _OF_ARTICLES.get(argument, {}).get(small.replace("_", "-"), name)
+        return small + bracket + parameters
+    usual = _OF_ARTICLES.get(argument, {}).get(small.replace("_", "-"))
+    return name if usual is None else usual + bracket + parameters
 
 
 def unknown(argument: str, value: Any, choices: Iterable[str], more: str = "") -> InputError:
@@ -385,6 +387,12 @@ def unknown_drop(drop: Any) -> InputError:
     """The error for what is no drop rule."""
     more = ", with parameters as in 'bootstrap(threshold=0.95)' (in Python also a rule of ho.dropping)"
     return unknown("drop", drop, ("never", *DROP_RULES), more)
+
+
+def check_method_name(text: str, more: Sequence[str] = ()) -> None:
+    """Refuse a text that begins with no name of a method, nor is one of ``more``."""
+    if text not in more:
+        check_choice("method", _name_in(text), (*METHODS, *more))
 
 
 def check_rule_names(selection: str, drop: str = "never") -> None:

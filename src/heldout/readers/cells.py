@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -14,82 +15,111 @@ from heldout._text import counted
 from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.readers.columns import quoted, reads_as_number
-from heldout.readers.csv_table import DECIMAL_COMMA, NO_ANSWER
+from heldout.readers.csv_table import DECIMAL_COMMA, MISSING_TOKENS, NO_ANSWER
 from heldout.readers.tables import Table
 
-_SIGNS = {False: (".", ","), True: (",", ".")}
-"""The decimal sign and the mark between thousands, by whether a table has a decimal comma."""
 DATE_PARTS = ("year", "month", "days")
+DATE = re.compile(
+    r"(\d{4}|\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{1,2})"
+    r"([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?"
+)
 
 
-def cleaned(table: Table, missing: Sequence[str] = (), not_missing: Sequence[str] = ()) -> Table:
+def cleaned(
+    table: Table, missing: Sequence[str] = (), not_missing: Sequence[str] = (), *, is_new: bool = False
+) -> Table:
     """The table without words for missing values and marks between thousands; its remarks tell both.
 
-    ``missing``: further texts that stand for a missing value; one that no cell holds is refused. ``not_missing``:
-    those of ``NO_ANSWER`` that are values.
+    ``missing``: further texts that stand for a missing value; one that no cell holds is refused, unless the table
+    ``is_new``, which is for a model. ``not_missing``: those of ``NO_ANSWER`` that are values.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> table = cleaned(Table("t", pd.DataFrame({"pay": ["1,234.56", "k.A.", "950"]})))
+    >>> table = cleaned(Table("t", pd.DataFrame({"pay": ["1,234.56", "k.A.", "950"]}), written=True))
     >>> table.frame["pay"].tolist(), table.remarks[0]
     ([1234.56, nan, 950.0], "'k.A.' was read as a missing value (1 cell of 'pay').")
     """
-    frame, remarks, altered = table.frame.copy(), [*table.remarks], set()
-    for text in (*missing, *(text for text in NO_ANSWER if text not in not_missing)):
-        cells = {name: same for name, column in frame.items() if (same := _holds(column, text)).any()}
-        if not cells and text in missing:
-            raise InputError(
-                f"--missing {text}: no cell of {table.name} holds this text; write it as the file does."
-            )
-        for name, same in cells.items():
-            frame[name] = frame[name].mask(same)
+    frame, remarks, altered = table.frame.copy(deep=False), [*table.remarks], set()
+    comma = DECIMAL_COMMA in remarks
+    words = (*missing, *(word for word in NO_ANSWER if word not in not_missing))
+    texts = {name: _texts(frame[name]) for name in frame}
+    for word in dict.fromkeys(words):
+        cells = {}
+        for name in frame:
+            if word in texts[name] or (not texts[name] and reads_as_number(_pointed(word, comma))):
+                same = _holds(frame[name], word, comma)
+                if same.any():
+                    cells[name] = int(same.sum())
+                    frame[name] = frame[name].mask(same)
+        if not cells and word in missing and not is_new and word not in MISSING_TOKENS + NO_ANSWER:
+            raise InputError(f"--missing {word}: no cell of {table.name} holds it; write it as the file does.")
         if cells:
-            n_cells = counted(int(sum(same.sum() for same in cells.values())), "cell")
-            remarks.append(f"{text!r} was read as a missing value ({n_cells} of {quoted([*cells])}).")
+            n_cells = counted(sum(cells.values()), "cell")
+            remarks.append(f"{word!r} was read as a missing value ({n_cells} of {quoted([*cells])}).")
             altered |= {*cells}
-    decimal, mark = _SIGNS[DECIMAL_COMMA in remarks]
-    number = re.compile(rf"[+-]?(\d+|\d{{1,3}}([{mark}]\d{{3}})+)([{decimal}]\d+)?")
-    written = {
-        name: texts for name in frame if (texts := _texts(frame[name])) and all(map(number.fullmatch, texts))
-    }
-    with_mark = {name for name, texts in written.items() if any(mark in text for text in texts)}
-    # 1.234 alone can be a decimal number; 1.234,56 shows what the point means, in its column and in others.
-    is_clear = any(mark in text and decimal in text for name in with_mark for text in written[name])
-    for name in written:
-        if is_clear if name in with_mark else name in altered:
-            plain = frame[name].str.replace(mark, "").str.replace(decimal, ".")
+    with_marks = []
+    for name in frame if table.written else ():
+        present = texts[name] - {*words}
+        sign = _decimal_sign(present)
+        if sign:
+            with_marks.append(name)
+        elif name in altered and all(reads_as_number(_pointed(text, comma)) for text in present):
+            sign = "," if comma else "."
+        if sign and present:
+            mark = "." if sign == "," else ","
+            plain = frame[name].str.replace(mark, "").str.replace(sign, ".")
             frame[name] = plain.map(float, na_action="ignore").astype("float64")
-    if is_clear:
-        remarks.append(f"The numbers of {quoted(sorted(with_mark))} have a {mark!r} between thousands.")
+    if with_marks:
+        remarks.append(f"The numbers of {quoted(with_marks)} are written with a mark between thousands.")
     return replace(table, frame=frame, remarks=tuple(remarks))
 
 
-def _holds(column: Any, text: str) -> NDArray[np.bool_]:
-    if column.dtype.kind in "iuf":
-        return np.asarray(column == float(text)) if reads_as_number(text) else np.zeros(len(column), dtype=bool)
-    return np.asarray(column == text) if column.dtype == object else np.zeros(len(column), dtype=bool)
-
-
-def _texts(column: Any) -> list[str]:
-    """The different texts of a column of text; empty for any other column."""
+def _texts(column: Any) -> set[str]:
+    """The different texts of a column; empty for one that holds anything else."""
     if column.dtype != object:
-        return []
+        return set()
     values = column.dropna().unique().tolist()
-    return values if all(isinstance(value, str) for value in values) else []
+    return set(values) if all(isinstance(value, str) for value in values) else set()
+
+
+def _pointed(text: str, comma: bool) -> str:
+    return text.replace(",", ".") if comma else text
+
+
+def _holds(column: Any, word: str, comma: bool) -> NDArray[np.bool_]:
+    if column.dtype.kind in "iuf":
+        return np.asarray(column == float(_pointed(word, comma)))
+    return np.asarray(column == word)
+
+
+def _decimal_sign(texts: set[str]) -> str:
+    """The decimal sign of numbers of which one has a mark between thousands too; empty where none shows it."""
+    for sign, mark in (".,", ",."):
+        number = re.compile(rf"[+-]?(\d+|\d{{1,3}}([{mark}]\d{{3}})+)([{sign}]\d+)?")
+        if any(mark in text and sign in text for text in texts) and all(map(number.fullmatch, texts)):
+            return sign
+    return ""
 
 
 def as_categories(column: Any) -> Any:
     """Numbers as the text of categories; 2.0 is the category 2."""
-    return column.map(_code, na_action="ignore").astype(object)
+    return column.map(code_of, na_action="ignore").astype(object)
 
 
-def _code(value: Any) -> str:
+def code_of(value: Any) -> str:
+    """The text of a code.
+
+    Examples
+    --------
+    >>> code_of(2.0), code_of(1.5), code_of("a")
+    ('2', '1.5', 'a')
+    """
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def date_columns(column: Any) -> dict[str, Any]:
-    """Year, month, and days since 1970 of a column of dates.
+    """Year, month, and days since 1970 of a column of dates; the time of the day is left out.
 
     Dates are those of pandas, or text as 2024-05-31 or 31.5.2024. Text with slashes is read where one of its dates
     shows which number is the day; else it is refused.
@@ -102,38 +132,49 @@ def date_columns(column: Any) -> dict[str, Any]:
     """
     import pandas as pd
 
-    dates = column
-    if column.dtype.kind != "M":
-        texts = column.dropna().map(str).str.strip()
-        layout = _layout(texts.tolist(), str(column.name))
-        try:
-            dates = pd.to_datetime(texts, format=layout, utc=True).dt.tz_localize(None).reindex(column.index)
-        except ValueError:
-            read = pd.to_datetime(texts, format=layout, utc=True, errors="coerce")
-            wrong = texts[read.isna()]
+    days = np.full(len(column), np.datetime64("NaT"), dtype="datetime64[D]")
+    present = column.notna().to_numpy()
+    if column.dtype.kind == "M":
+        days[present] = [each.date() for each in column[present]]
+    else:
+        rows = np.flatnonzero(present)
+        days[rows] = [*_dates(column.iloc[rows].map(str).tolist(), rows.tolist(), str(column.name))]
+    months = days.astype("datetime64[M]").astype(float)
+    parts = {"year": 1970 + months // 12, "month": months % 12 + 1, "days": days.astype(float)}
+    return {
+        f"{column.name} {part}": pd.Series(np.where(present, values, np.nan), index=column.index)
+        for part, values in parts.items()
+    }
+
+
+def _dates(texts: Sequence[str], rows: Sequence[int], name: str) -> Iterator[date]:
+    found = [DATE.fullmatch(text.strip()) for text in texts]
+    with_slash = [match for match in found if match and match[2] == "/" and len(match[1]) < 3]
+    month_first = False
+    if with_slash:
+        days, seconds = (max(int(match[place]) for match in with_slash) for place in (1, 3))
+        if (days > 12) == (seconds > 12):
             raise InputError(
-                f"--date {column.name}: {shortened(wrong.iloc[0])} in row {wrong.index[0] + 1} is no date as the "
-                "others; write dates like 2024-05-31, and leave missing cells empty."
+                f"in column {name!r}, {shortened(with_slash[0][0])} and the others do not show which number is the "
+                "day; write dates like 2024-05-31."
+            )
+        month_first = seconds > 12
+    for text, row, match in zip(texts, rows, found, strict=True):
+        try:
+            if match is None or max(len(match[1]), len(match[4])) != 4:
+                raise ValueError
+            first, second, third = int(match[1]), int(match[3]), int(match[4])
+            if len(match[1]) == 4:
+                yield date(first, second, third)
+            elif month_first and match[2] == "/":
+                yield date(third, first, second)
+            else:
+                yield date(third, second, first)
+        except ValueError:
+            raise InputError(
+                f"column {name!r} holds {shortened(text)} in row {row + 1}, which is no date as the others; write "
+                "dates like 2024-05-31, and leave missing cells empty."
             ) from None
-    days = (dates - pd.Timestamp(0)).dt.total_seconds() / 86400
-    parts = dates.dt.year, dates.dt.month, np.floor(days)
-    return {f"{column.name} {part}": each.astype("float64") for part, each in zip(DATE_PARTS, parts, strict=True)}
-
-
-def _layout(texts: Sequence[str], name: str) -> str:
-    """How dates are written, as pandas takes it."""
-    if not texts or "/" not in texts[0]:
-        return "%d.%m.%Y" if texts and re.match(r"\d{1,2}\.", texts[0]) else "ISO8601"
-    if re.match(r"\d{4}/", texts[0]):
-        return "%Y/%m/%d"
-    parts = [re.match(r"(\d{1,2})/(\d{1,2})/", text) for text in texts]
-    firsts, seconds = ({int(part[place]) for part in parts if part} for place in (1, 2))
-    if (max(firsts, default=0) > 12) == (max(seconds, default=0) > 12):
-        raise InputError(
-            f"--date {name}: in {shortened(texts[0])} day and month cannot be told apart; write dates like "
-            "2024-05-31."
-        )
-    return "%d/%m/%Y" if max(firsts) > 12 else "%m/%d/%Y"
 
 
 def alike(labels: Sequence[str]) -> list[list[str]]:

@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any
 
@@ -35,8 +36,8 @@ NO_ANSWER = ("k.A.", "k. A.", "n.a.", "n. a.")
 _SAMPLE_BYTES = 1 << 18
 _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 _DECIMAL_POINT = re.compile(r"-?\d+\.\d+")
-_CLEAR_COMMA = re.compile(r"-?\d{1,3}(\.\d{3})+,\d+")
-_CLEAR_POINT = re.compile(r"-?\d{1,3}(,\d{3})+\.\d+")
+_MARKED_COMMA = re.compile(r"-?\d{1,3}(\.\d{3})+,\d+")
+_MARKED = re.compile(r"-?\d{1,3}((\.\d{3})+,|(,\d{3})+\.)\d+")
 _POINT_OF_THOUSANDS = re.compile(r"-?[1-9]\d{0,2}\.\d{3}")
 _MAYBE_THOUSANDS = re.compile(r"-?[1-9]\d{0,2},\d{3}")
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
@@ -232,22 +233,24 @@ def _decimal_of(path: Path, sample: str, delimiter: str) -> str:
     """A comma if numbers have commas and none has a point, else a point; refused if commas could mark thousands."""
     if delimiter == ",":
         return "."
-    fields = [field.strip().strip('"') for line in _LINE_END.split(sample) for field in line.split(delimiter)]
+    rows = csv.reader(_LINE_END.split(sample), delimiter=delimiter, skipinitialspace=True)
+    columns = [[field.strip() for field in column] for column in zip_longest(*rows, fillvalue="")]
+    # A column with 1.234,56 or 1,234.56 shows what its own signs mean, and says nothing of a sign alone elsewhere.
+    fields = [field for column in columns if not any(map(_MARKED.fullmatch, column)) for field in column]
     with_comma = [field for field in fields if _DECIMAL_COMMA.fullmatch(field)]
     with_point = [field for field in fields if _DECIMAL_POINT.fullmatch(field)]
-    # 1.234,56 or 1,234.56 shows which sign stands between thousands, where no other number contradicts it.
-    if any(map(_CLEAR_COMMA.fullmatch, fields)) and all(map(_POINT_OF_THOUSANDS.fullmatch, with_point)):
-        return ","
-    if any(map(_CLEAR_POINT.fullmatch, fields)) and all(map(_MAYBE_THOUSANDS.fullmatch, with_comma)):
+    marked_comma = any(_MARKED_COMMA.fullmatch(field) for column in columns for field in column)
+    if with_point and not (marked_comma and all(map(_POINT_OF_THOUSANDS.fullmatch, with_point))):
         return "."
-    if not with_comma or with_point:
-        return "."
-    if all(_MAYBE_THOUSANDS.fullmatch(field) for field in with_comma):
+    either = with_point[:1]
+    if not with_point and not marked_comma and all(map(_MAYBE_THOUSANDS.fullmatch, with_comma)):
+        either = with_comma[:1]
+    if either:
+        sign = "point" if with_point else "comma"
         raise InputError(
-            f"{path} holds {with_comma[0]!r}, whose comma can mark thousands or decimals; write numbers like "
-            "1234.5."
+            f"{path} holds {either[0]!r}, whose {sign} can mark thousands or decimals; write numbers like 1234.5."
         )
-    return ","
+    return "," if marked_comma or with_comma else "."
 
 
 def _long_numbers(column: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,9 @@ from heldout._text import counted
 from heldout.data.task import shortened
 from heldout.errors import InputError, reason_of
 from heldout.imputation.imputed_model import Completion
-from heldout.readers.cells import DATE_PARTS, date_columns
+from heldout.readers.cells import DATE_PARTS, code_of, date_columns
 from heldout.readers.columns import free_name, plain, quoted, reads_as_number
-from heldout.readers.csv_table import read_cells
+from heldout.readers.csv_table import DECIMAL_COMMA, read_cells
 from heldout.readers.saved_model import parts_of
 from heldout.readers.tables import Table, kind_of_file
 
@@ -48,24 +48,24 @@ def rows_for_model(model: Any, table: Table) -> NewRows:
     Raises InputError when a column that the model was fitted on is missing, or holds text where it takes numbers.
     """
     names = [*map(str, _names_of(model, table))]
-    table = replace(table, frame=_with_dates(table.frame, names))
-    lacking = [name for name in names if name not in table.frame.columns]
+    frame = _with_dates(table.frame, names)
+    lacking = [name for name in names if name not in frame.columns]
     if lacking:
         raise InputError(
             f"{table.name} lacks {counted(len(lacking), 'column')} that the model was fitted on: "
             f"{quoted(lacking)}; its columns are {quoted(list(table.frame.columns), 12)}."
         )
     notes = list(table.remarks)
-    X, cells = table.frame[names].copy(), _cells(table)
+    X, cells = frame[names].copy(), _cells(table)
     categories, numbers = _uses(model)
     for name in names:
         if name in categories:
-            X[name], unknown = _categories(X[name], cells[name], categories[name])
+            X[name], unknown = _categories(X[name], cells.get(name, X[name]), categories[name])
             if unknown:
                 notes.append(f"{name!r} holds values that the model does not know ({quoted(unknown)}).")
         elif name in numbers and X[name].dtype.kind not in "biuf":
-            X[name] = _numbers(X[name], table.name)
-    return NewRows(X, cells.drop(columns=names), tuple(notes))
+            X[name] = _numbers(X[name], table)
+    return NewRows(X, cells.drop(columns=names, errors="ignore"), tuple(notes))
 
 
 def _with_dates(frame: Any, names: Sequence[str]) -> Any:
@@ -198,7 +198,7 @@ def _uses(model: Any) -> tuple[dict[str, Any], set[str]]:
 def _categories(column: Any, cells: Any, known: Any) -> tuple[Any, list[str]]:
     """A column of categories as in training, and the values in it that were not among them."""
     known = {value for value in known if value is not None and value == value}  # without NaN
-    present = column.notna()
+    present = column.notna() | cells.isin([*known])
     if known and all(isinstance(value, str) for value in known):
         pairs = zip(cells[present], column[present], strict=True)
         texts = [_text(cell, value, known) for cell, value in pairs]
@@ -211,16 +211,19 @@ def _text(cell: Any, value: Any, known: set[str]) -> str:
     """The text of a cell; whole numbers are codes, also where a gap made them floats as the file was written."""
     if isinstance(value, bool | np.bool_) and cell not in known:
         return str(value)
-    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+    texts = str(cell), code_of(cell), code_of(value)
+    return next((text for text in texts if text in known), texts[1])
 
 
-def _numbers(column: Any, table: str) -> Any:
+def _numbers(column: Any, table: Table) -> Any:
     """A column of numbers as in training, which may be empty, or hold them as text."""
     strange = column.notna() & ~column.map(reads_as_number).astype(bool)
+    if DECIMAL_COMMA in table.remarks:  # 1.685 can be 1685 there
+        strange |= column.map(lambda value: isinstance(value, str) and "." in value)
     if not strange.any():
         return column.astype("float64")
     row = int(strange.to_numpy().argmax())
     raise InputError(
-        f"column {column.name!r} of {table} holds {shortened(column.iloc[row])} in row {row + 1}, and the model "
-        "was fitted on numbers; write them like 1234.5, and leave missing cells empty, or use --missing TEXT."
+        f"column {column.name!r} of {table.name} holds {shortened(column.iloc[row])} in row {row + 1}, and the "
+        "model was fitted on numbers; write them like 1234.5, and leave missing cells empty, or use --missing TEXT."
     )

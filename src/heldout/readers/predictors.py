@@ -7,19 +7,16 @@ numbers are excluded, with a note, unless the user keeps them.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
 from heldout.data.task import shortened
 from heldout.errors import InputError
-from heldout.readers.cells import alike
+from heldout.readers.cells import DATE, alike
 from heldout.readers.columns import quoted, reads_as_number
 from heldout.spaces.preprocessing import MOST_CATEGORIES, column_kinds
 
-_DATE = re.compile(
-    r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})"
-    r"([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?"
-)
 _IDENTIFIER = re.compile(
     r"(?:^|[\W_]|patient|subject|customer|client|user|person|student|sample|record|case|order|row)[\W_]*(?:id|nr|no)",
     re.IGNORECASE,
@@ -49,7 +46,7 @@ def excluded_columns(frame: Any, keep: Sequence[str] = ()) -> dict[str, str]:
         doubt = "" if reason or name in keep else _why_doubtful(frame[name], str(name))
         if reason or doubt:
             how = "--date" if (reason or doubt) == "dates" else "" if reason else "--keep"
-            reasons[name] = (reason or doubt) + (f"; to use it: {how} {name}" if how else "")
+            reasons[name] = (reason or doubt) + (f"; to use it: {how} {shlex.quote(name)}" if how else "")
     return reasons
 
 
@@ -76,11 +73,11 @@ def _why_doubtful(column: Any, name: str) -> str:
     """Why a column is probably not meant as a predictor: it identifies rows, or holds dates."""
     present = column.dropna()
     if column.dtype.kind == "O" and all(isinstance(value, str) for value in present):
-        if all(_DATE.fullmatch(value.strip()) for value in present):
+        if all(DATE.fullmatch(value.strip()) for value in present):
             return "dates"
         if present.nunique() == len(present) > 2:
             return "text that differs in every row, like a name or number of the row"
-        if present.nunique() > max(MOST_CATEGORIES, len(present) / 2):
+        if present.nunique() > max(MOST_CATEGORIES, len(present) / 2) and not _mostly_numbers(present.unique()):
             return f"{present.nunique()} different texts in {len(present)} rows, like remarks"
     if column.dtype.kind in "iu" and len(column) > 2 and column.nunique() == len(column):
         values = column.to_numpy()

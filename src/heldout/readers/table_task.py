@@ -39,7 +39,7 @@ from heldout.readers.columns import (
     survival_of_columns,
     text_of,
 )
-from heldout.readers.csv_table import DECIMAL_COMMA
+from heldout.readers.csv_table import DECIMAL_COMMA, MISSING_TOKENS, NO_ANSWER
 from heldout.readers.predictors import excluded_columns, remarks_on_text
 from heldout.readers.tables import Table, missing_as_written
 from heldout.spaces.preprocessing import column_kinds
@@ -143,7 +143,8 @@ def task_from_table(
             if name in uses:
                 raise InputError(f"--{option} {name}: the column is {uses[name]}; name a predictor.")
     rest = _with_parts(rest, factor, date)
-    excluded = excluded_columns(rest, keep) | _telling(rest.drop(columns=list(keep)), column, truth.kind)
+    excluded = excluded_columns(rest, (*keep, *factor))
+    excluded |= _telling(rest.drop(columns=[*keep], errors="ignore"), column, truth.kind)
     usable = rest.drop(columns=list(excluded))
     if not usable.shape[1]:
         reasons = ", ".join(f"{name!r} ({reason})" for name, reason in list(excluded.items())[:5])
@@ -197,6 +198,8 @@ def _survival(
     if positive is not None:
         raise InputError(f"--positive {positive} needs a target of two classes, got a survival one.")
     column = table.column(event, "the event")
+    for each, what in ((time, "the target (times)"), (column, "the event")):
+        check_complete(each, what, f"{TRUE_VALUE} (--drop-missing-target)")
     truth = survival_of_columns(time, column, event_value)
     events = counted(int(truth.values["event"].sum()), "event")
     meaning = "" if event_value is None else _meaning(column, truth.values["event"])
@@ -228,6 +231,7 @@ def _with_target(table: Table, names: Sequence[str]) -> Table:
 def _as_written(table: Table, target: str) -> str:
     """How to have the cells of a target as a class that were read as missing."""
     texts = missing_as_written(table, target) if table.frame[target].isna().any() else []
+    texts = [text for text in texts if text in MISSING_TOKENS + NO_ANSWER]
     if not texts:
         return ""
     return f"; if the text {quoted(texts)} is a class, use --not-missing {shlex.quote(texts[0])}"
@@ -261,10 +265,11 @@ _OF_TIME = re.compile(
 
 def _check_no_event(table: Table, time: Any, uses: Mapping[str, str]) -> None:
     """Refuse a target that looks like times beside a column that looks like their events."""
-    if time.dtype.kind not in "iuf" or not _OF_TIME.search(str(time.name)) or time.nunique() == 2:
+    is_amount = time.dtype.kind in "iuf" and _guessed_kind(time, "", time.nunique())[0] is TaskKind.REGRESSION
+    if not is_amount or not _OF_TIME.search(str(time.name)):
         return
     for name in table.frame.columns:
-        if name not in uses and _OF_EVENT.search(name) and table.frame[name].nunique() in (2, 3):
+        if name not in uses and _OF_EVENT.search(name) and {*table.frame[name].dropna()} <= {0, 1, 2}:
             raise InputError(
                 f"{name!r} looks like the events at the times in {time.name!r}; use --event {shlex.quote(name)}, "
                 "or if the times are amounts that are all known, --task regression."
@@ -273,29 +278,30 @@ def _check_no_event(table: Table, time: Any, uses: Mapping[str, str]) -> None:
 
 def _with_parts(frame: Any, factor: Sequence[str], date: Sequence[str]) -> Any:
     """The predictors with codes as categories, and each date as its parts."""
-    frame = frame.assign(**{name: as_categories(frame[name]) for name in factor})
-    for name in date:
-        parts = date_columns(frame.pop(name))
-        twice = [part for part in parts if part in frame.columns]
-        if twice:
-            raise InputError(f"--date {name} makes the column {twice[0]!r}, which the table has; rename that one.")
-        frame = frame.assign(**parts)
+    frame = frame.copy(deep=False)
+    for name in factor:
+        frame[name] = as_categories(frame[name])
+    for name in dict.fromkeys(date):
+        for part, values in date_columns(frame.pop(name)).items():
+            if part in frame.columns:
+                raise InputError(f"--date {name} makes the column {part!r}, which the table has; rename that one.")
+            frame[part] = values
     return frame
 
 
 def _telling(frame: Any, target: Any, kind: TaskKind) -> dict[str, str]:
     """The columns that are the target under another name, or its classes in other words."""
-    codes = target.factorize()[0]
-    reasons = {}
-    for name in frame.columns:
-        column = frame[name]
-        if kind.is_classification:
-            same = column.notna().all() and np.array_equal(column.factorize()[0], codes)
-        else:
-            same = column.dtype.kind in "iuf" and np.array_equal(column, target)
-        if same:
-            reasons[name] = f"tells the target of every row; to use it: --keep {name}"
-    return reasons
+
+    def tells(column: Any, of: Any) -> bool:
+        if not kind.is_classification:
+            return column.dtype.kind in "iuf" and np.array_equal(column, of)
+        return bool(column.notna().all()) and np.array_equal(column.factorize()[0], of.factorize()[0])
+
+    return {
+        name: f"tells the target of every row; to use it: --keep {shlex.quote(name)}"
+        for name in frame.columns
+        if tells(frame[name].head(100), target.head(100)) and tells(frame[name], target)
+    }
 
 
 def _truth(column: Any, target: str, kind: str | None, positive: str | None) -> tuple[Truth, str]:

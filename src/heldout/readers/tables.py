@@ -45,6 +45,8 @@ class Table:
     """What the columns are, in a file of predictions that heldout wrote."""
     labels: Any = None
     """The labels of the rows of a data frame of pandas: its index."""
+    written: bool = False
+    """Whether its file holds text without types."""
 
     def column(self, name: str, purpose: str) -> Any:
         """A column by name, as a pandas Series; the error for an unknown name suggests the nearest."""
@@ -83,7 +85,8 @@ def read_table(source: str | Path, *, not_missing: Sequence[str] = ()) -> Table:
     if not is_example:
         check_file(path)
     kind = "example" if is_example else kind_of_file(path)
-    wrong = next((word for word in not_missing if kind != "text" or word not in MISSING_TOKENS + NO_ANSWER), None)
+    read_as_missing = NO_ANSWER + (MISSING_TOKENS if kind == "text" else ())
+    wrong = next((word for word in not_missing if word not in read_as_missing), None)
     if wrong is not None:
         raise InputError(
             f"--not-missing {wrong}: the text is read as a value in {text} anyway; leave the option out."
@@ -102,7 +105,7 @@ def read_table(source: str | Path, *, not_missing: Sequence[str] = ()) -> Table:
             frame = read_arff(path)
         else:
             frame, remarks = read_csv(path, not_missing)
-        return _with_rows(Table(text, _plain_types(frame), remarks, roles))
+        return _with_rows(Table(text, _plain_types(frame), remarks, roles, written=kind == "text"))
 
 
 def kind_of_file(path: Path) -> Literal["parquet", "r", "arff", "text"]:
