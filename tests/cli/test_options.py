@@ -30,7 +30,7 @@ TUNE = FITS | {
     "share": "some", "stop-when-width": "0",
     "selection": "within(tolerance=-1)", "method": "magic", "inner": "1 --method nested",
     "across": "some --method nested", "interval": "wide", "scheme": "some --method bootstrap_search",
-    "n-bootstraps": "0", "block-length": "0",
+    "n-bootstraps": "0", "block-length": "0", "n-rows-of-bootstrap": "0",
     "weight": "none", "search": "magic", "n-iter": "0", "n-trials": "0", "timeout": "0", "batch-size": "0",
     "feedback": "some", "models": "magic", "space": "none.py:space", "imputations": "1",
 }  # fmt: skip
@@ -58,7 +58,7 @@ ESTIMATE = {
     "fixed-configuration": "none --method mabt",
     "interval": "wide", "control": "maybe", "ties": "last",
     "selection": "within(tolerance=-1)", "aggregate": "sums",
-    "n-bootstraps": "0", "block-length": "0", "confidence-level": "95",
+    "n-bootstraps": "0", "n-rows-of-bootstrap": "0", "block-length": "0", "confidence-level": "95",
     "alternative": "more", "seed": "-1", "n-jobs": "0", "out": " ",
 }  # fmt: skip
 COMMANDS = {
