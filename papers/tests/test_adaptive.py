@@ -90,7 +90,7 @@ def test_tables_of_a_folder_are_worlds(tmp_path: Path) -> None:
     y = np.resize([0, 1], 1200)
     frame = pd.DataFrame({"a": y + rng.normal(size=1200), "b": rng.normal(size=1200), "target": y})
     frame.to_csv(tmp_path / "plain.csv", index=False)
-    frame.assign(b=np.where(y, "one", "two")).to_csv(tmp_path / "words.csv", index=False)
+    frame.assign(b=np.where(frame["b"] > 0, "one", "two")).to_csv(tmp_path / "words.csv", index=False)
     job = adaptive.job(["noise"], **SMALL, tables=tmp_path)
     assert [one.world for one in job.plan.settings] == ["noise", "noise", "plain", "plain"]
     assert "not numbers" in job.left_out["words"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import heldout as ho
@@ -129,3 +130,14 @@ def test_it_is_a_frame_a_document_and_a_table() -> None:
 def test_an_unknown_baseline_is_refused() -> None:
     with pytest.raises(InputError, match="configuration 9"):
         leaderboard(compared(), baseline="configuration 9")
+
+
+def test_a_leaderboard_of_many_counts_all_that_are_alike_and_takes_any_name() -> None:
+    rng = np.random.default_rng(0)
+    scores = pd.DataFrame((rng.random((40, 60)) < 0.5).astype(float), columns=["winner", *map(str, range(59))])
+    board = ho.estimates.leaderboard(ho.compare_configurations(scores, metric="mean_score", random_state=0))
+    assert len(board.rows) == 50 and board.n_alike > 50
+    with pytest.raises(ho.InputError, match="does not replay the choice of each place"):
+        ho.estimates.leaderboard(
+            ho.compare_configurations(scores, metric="mean_score", random_state=0), method="hoeffding"
+        )

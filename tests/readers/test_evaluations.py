@@ -282,3 +282,46 @@ def test_draws_of_tasks_have_two_names(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="tasks must be one of stratified, whole") as error:
         ho.read_predictions(tmp_path, tasks="all")
     assert error.value.argument == "tasks"
+
+
+def test_errors_of_providers_are_no_wrong_answers_and_one_name_can_be_two_configurations(tmp_path: Path) -> None:
+    results = [
+        {"provider": {"id": "x"}, "promptIdx": j, "prompt": {"label": "p"}, "vars": {"q": i}, "testIdx": i,
+         "score": float(i % 2 == j), "success": i % 2 == j} | ({"score": 0, "failureReason": 2} if i == 0 else {})
+        for i in range(20)
+        for j in range(2)
+    ]  # fmt: skip
+    whole(tmp_path / "out.json", {"evalId": "e", "results": {"version": 3, "results": results}})
+    table = ho.read_predictions(tmp_path)
+    assert table.held.names == ("x #0", "x #1") and len(table.truth) == 19
+    assert any("2 answers without 'score'" in remark for remark in table.remarks), table.remarks
+
+
+def test_answers_without_a_grade_are_counted_and_failed_runs_refused(tmp_path: Path) -> None:
+    for system in SYSTEMS:
+        samples = [{"id": f"q{i}", "epoch": 1, "scores": {"m": {"value": "CI?"[i % 3]}}} for i in range(12)]
+        head = {"task": "qa", "model": system, "created": "c"}
+        whole(tmp_path / f"{system}.json", {"version": 2, "status": "success", "eval": head, "samples": samples})
+    table = ho.read_predictions(tmp_path)
+    assert len(table.truth) == 8 and any(" answers without 'm'" in remark for remark in table.remarks)
+    whole(tmp_path / "z.json", {"version": 2, "status": "error", "eval": head, "samples": samples[:3]})
+    with pytest.raises(InputError, match="of a run with status error"):
+        ho.read_predictions(tmp_path)
+
+
+def test_a_system_without_the_score_of_the_others_is_refused(tmp_path: Path) -> None:
+    for system, scorer in (("a", "match"), ("b", "match"), ("c", "graded")):
+        samples = [{"id": i, "epoch": 1, "scores": {scorer: {"value": 1}}} for i in range(9)]
+        whole(
+            tmp_path / f"{system}.json", {"version": 2, "eval": {"task": "t", "model": system}, "samples": samples}
+        )
+    with pytest.raises(InputError, match="system c lacks 'match', which others have"):
+        ho.read_predictions(tmp_path)
+
+
+def test_scores_beyond_one_keep_their_range(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"best": [3.0, 7.0, 9.0] * 5, "part": [4.0, 6.0, 5.0] * 5})
+    frame.to_csv(tmp_path / "scores.csv", index=False)
+    table = ho.read_predictions(tmp_path / "scores.csv", format="scores")
+    found = ho.estimate(table, metric="mean_score(least=0, greatest=10)", random_state=0)
+    assert table.held.names == ("best", "part") and found.uncorrected == pytest.approx(19 / 3)

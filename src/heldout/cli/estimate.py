@@ -243,14 +243,20 @@ def estimate_file(options: EstimateOptions, console: Console, folder: OutputFold
 
 def _leaderboard(options: EstimateOptions, inputs: Inputs, methods: dict[str, Method]) -> Leaderboard | None:
     from heldout.estimates import leaderboard
+    from heldout.estimates.methods import method_of
     from heldout.estimates.paired.compare import comparison_of
+    from heldout.estimates.paired.leaderboard import REPLAYED
 
     if options.baseline is None and inputs.question.metric.reads_truth:
         return None
-    method = methods.get(_defaults.METHOD) or next(iter(methods.values()))
-    comparison = comparison_of(inputs, method)
-    with about_option("--baseline", str(options.baseline)):
-        return leaderboard(comparison, baseline=options.baseline, method=method)
+    method = next((one for name, one in methods.items() if name in REPLAYED), method_of(_defaults.METHOD))
+    if options.baseline is None:
+        try:
+            return leaderboard(comparison_of(inputs, method), method=method)
+        except InputError:  # such as a rule that chooses no single configuration: the estimate stands by itself
+            return None
+    with about_option("--baseline", options.baseline):
+        return leaderboard(comparison_of(inputs, method), baseline=options.baseline, method=method)
 
 
 def _inputs(options: EstimateOptions, reading: EstimateInput, method: Method) -> Inputs:

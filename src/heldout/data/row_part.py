@@ -9,6 +9,7 @@ Groups come whole. Rows in the order of time come in stretches, in which blocks 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,8 @@ FIRST = 5000
 """Rows at the beginning of a file of very many, by which an order of time shows."""
 FEWEST = 2000
 """Rows of a class, and groups: with so many a standard error is right to within about 2 %."""
+LARGEST = 0.01
+"""The share of the rows that a group may have at most."""
 STRETCH = 1000
 """Rows in the order of time that come together; at least ten times the length of the blocks that are drawn."""
 
@@ -43,6 +46,14 @@ class RowPart:
     rows: NDArray[np.intp]
     n_rows: int
     shares: float | NDArray[np.float64]
+
+    def stands_for_all(self, metrics: Collection[Any], sample_weight: NDArray[np.float64] | None) -> bool:
+        """Whether the noise of scores of all rows shows in it: not where a few errors or rows decide a score."""
+        if any(metric.squares_errors for metric in metrics):
+            return False
+        if sample_weight is not None and (sample_weight <= 0).any():
+            return False
+        return isinstance(self.shares, float) or all(metric.takes_weights for metric in metrics)
 
     @property
     def with_first(self) -> NDArray[np.intp]:
@@ -84,6 +95,9 @@ def row_part(
     else:
         units, fewest = np.unique(groups[rows], return_inverse=True)[1].reshape(-1), FEWEST
     sizes = np.bincount(units)
+    # The noise is then that of a few groups, which may not be in the part.
+    if groups is not None and sizes.max() > LARGEST * len(rows):
+        return None
     order = rng.permutation(len(sizes))
     n_units = max(int(np.searchsorted(np.cumsum(sizes[order]), most)) + 1, fewest)
     if n_units >= len(sizes):

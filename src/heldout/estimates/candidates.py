@@ -93,9 +93,12 @@ class Matrix:
             self.whole_truth, self.used, question.settings.n_rows, question.settings.entropy,
             groups=question.groups, block_length=length,
         )  # fmt: skip
-        if part is None:
+        if part is None or not part.stands_for_all(question.metrics, question.sample_weight):
             return self
         at = np.searchsorted(self.used, part.rows)
+        folds = self.segments["folds"]
+        if folds is not None and not np.isin(folds, folds[at]).all():  # a fold without a row of the part
+            return self
         return replace(
             self, part=part, whole=self, known=known, predictions=predictions.at(self.rows[at]), used=part.rows,
             rows=np.arange(len(at)), truth=self.truth.rows(at), in_play=self.in_play[at],

@@ -28,7 +28,7 @@ PART_KEPT = 0.25
 
 def kept_part(search: Search, running: RunSettings) -> RowPart | None:
     """The part of the rows whose predictions are kept; None for those of all rows."""
-    if running.keep_predictions is True or not isinstance(running.store, MemoryStore):
+    if running.keep_predictions not in (False, "auto") or not isinstance(running.store, MemoryStore):
         return None
     needed = bytes_needed(search.task.truth, len(search.configurations), search.folds, search.scoring)
     there = memory_there()
@@ -58,7 +58,7 @@ def _part_read(search: Search) -> RowPart | None:
     part = row_part(
         task.truth, np.arange(task.n_rows), estimation.n_rows_of_bootstrap, search.entropy, groups=task.groups
     )
-    if part is None:
+    if part is None or not part.stands_for_all(metrics, task.sample_weight):
         return None
     truth, labels = task.truth.rows(part.rows), folds.labels[part.rows]
     all_there = all(np.isin(whole, few).all() for whole, few in zip(folds.labels.T, labels.T, strict=True))

@@ -73,6 +73,5 @@ class MeanScore(OfRowLosses):
                 f"{scores[outside][0]:g}; give the range, as in 'mean_score(least=0, greatest=10)'.",
                 argument="metric",
             )
-        best = self.greatest if truth.classes is not None else truth.values[:, None]
-        missing = np.clip(best - scores, 0.0, self.greatest - self.least)
+        missing = self.greatest - scores
         return missing > 0 if np.isin(missing, (0.0, 1.0)).all() else missing

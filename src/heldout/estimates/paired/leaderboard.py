@@ -14,6 +14,8 @@ from scipy.special import ndtri
 from heldout import _defaults
 from heldout._record import Record, TextTable, rows_table
 from heldout._text import counted
+from heldout.data.checks import check_count
+from heldout.errors import InputError
 from heldout.estimates.evidence import Candidates
 from heldout.estimates.methods import answer, method_of
 from heldout.estimates.paired.compare import ConfigurationComparison, p_values
@@ -24,6 +26,8 @@ from heldout.selection.base import NONE_CHOSEN, Choice, ScoreTable, SelectionRul
 
 POWER = 0.8
 """With which so many rows would tell two configurations apart."""
+REPLAYED = ("shrinkage", "bbc", "cv", "naive_bootstrap")
+"""Methods whose value is of whatever the rule chose."""
 LITTLE = 0.2
 """Up to this share of the variance further repeats are of no use."""
 
@@ -76,6 +80,8 @@ class Leaderboard(Record):
         The configuration that the differences are from: the baseline, or the winner.
     rows : tuple of LeaderboardRow
     n_configurations, n_rows : int
+    n_alike : int
+        How many cannot be told from the best.
     rows_needed : int or None
         With so many rows the two best would be told apart with a power of .8, if they differ by as much as they
         seem to; None where they do not.
@@ -88,6 +94,7 @@ class Leaderboard(Record):
     reference: str
     rows: tuple[LeaderboardRow, ...]
     n_configurations: int
+    n_alike: int
     n_rows: int
     rows_needed: int | None
     share_of_repeats: float | None
@@ -108,10 +115,9 @@ class Leaderboard(Record):
         return list(self._sentences())
 
     def _sentences(self) -> Iterator[str]:
-        alike = sum(each.tier == 1 for each in self.rows)
         yield (
-            f"{alike} of {counted(self.n_configurations, 'configuration')} cannot be told from the best (tier 1). "
-            f"Differences are from {self.reference}."
+            f"{self.n_alike} of {counted(self.n_configurations, 'configuration')} cannot be told from the best"
+            f" (tier 1). Differences are from {self.reference}."
         )
         if self.rows_needed is not None:
             first, second = self.rows[:2]
@@ -147,7 +153,7 @@ def leaderboard(
     method : str or method, optional
         As in ``ho.estimate``. The choice of the configuration at each place is replayed as that of the best is.
     most : int, default=50
-        So many of the best are listed, and the baseline.
+        So many of the best are listed, at least 2, and the baseline.
 
     Returns
     -------
@@ -168,18 +174,26 @@ def leaderboard(
     [('configuration 3', 1), ('configuration 0', 2)]
     """
     evidence, scores = comparison.evidence, comparison.scores
+    check_count("most", most, 2, "50 are usual")
     chosen = method_of(method or comparison.method or _defaults.METHOD)
+    if chosen.name not in REPLAYED:
+        raise InputError(
+            f"`method={chosen.name!r}` does not replay the choice of each place; use one of {', '.join(REPLAYED)}.",
+            argument="method",
+        )
     reference = comparison.winner if baseline is None else comparison.name_of(baseline)
+    fixed = [] if baseline is None else [comparison.names.index(reference)]
     observed = scores.observed.copy()
     observed[scores.winner] = np.inf  # first also where others tie with it
     order = np.argsort(-observed, kind="stable").tolist()
     own, tiers, rows = evidence.scores.observed(), _tiers(scores, evidence.settings.level), []
     for place, column in enumerate(order):
-        name = comparison.names[evidence.candidates[column]]
+        number = int(evidence.candidates[column])
+        name = comparison.names[number]
         if place < most or name == reference:
             estimate = answer(chosen, _at_place(evidence, place, column) if place else evidence)
-            fixed = [] if baseline is None else [reference]
-            difference = None if name == reference else comparison.difference(name, reference, fixed=fixed)
+            place_of = comparison.names.index(reference)
+            difference = None if name == reference else comparison.difference(number, place_of, fixed=fixed)
             tier = int(tiers[column])
             rows.append(LeaderboardRow(name, estimate.value, estimate.interval, own[column], tier, difference))
     return Leaderboard(
@@ -187,6 +201,7 @@ def leaderboard(
         reference=reference,
         rows=tuple(rows),
         n_configurations=len(order),
+        n_alike=int((tiers == 1).sum()),
         n_rows=evidence.n_rows_used,
         rows_needed=_rows_needed(evidence, scores, *order[:2]) if len(order) > 1 else None,
         share_of_repeats=_share_of_repeats(evidence),

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -46,8 +47,8 @@ class LmEvalHarness(Evaluations):
                 document = line.get("doc")
                 data = document if isinstance(document, dict) else {}
                 for metric in line.get("metrics", ()):
-                    if (score := number(line.get(metric))) is not None:
-                        yield Answer(*about, metric + suffix, score, data, str(line.get("doc_hash", "")))
+                    score = number(line.get(metric))
+                    yield Answer(*about, metric + suffix, score, data, str(line.get("doc_hash", "")))
 
 
 class Inspect(Evaluations):
@@ -65,6 +66,9 @@ class Inspect(Evaluations):
     def answers(self, export: Export) -> Iterator[Answer]:
         paths = [path for path in self.paths(export) if self.wrote(path)]
         logs = {path: _inspect_log(path) for path in paths}
+        for path, log in logs.items():
+            if log.get("status", "success") != "success":
+                raise InputError(f"{path} is of a run with status {log['status']}; leave it out, or repeat it.")
         systems = _names_with_settings({path: log.get("eval", {}) for path, log in logs.items()})
         for path, log in logs.items():
             task = str(entry(log, "eval", "task"))
@@ -74,11 +78,11 @@ class Inspect(Evaluations):
                     value = entry(score, "value")
                     parts = value if isinstance(value, dict) else {"": value}
                     for part, graded in parts.items():
-                        grade = self._GRADES.get(graded) if isinstance(graded, str) else number(graded)
-                        if grade is not None:
-                            metric = f"{scorer}/{part}" if part else scorer
-                            data = sample.get("metadata") or {}
-                            yield Answer(systems[path], task, sample.get("id"), run, metric, grade, data)
+                        is_text = isinstance(graded, str)
+                        grade = self._GRADES.get(graded, math.nan) if is_text else number(graded)
+                        metric = f"{scorer}/{part}" if part else scorer
+                        data = sample.get("metadata") or {}
+                        yield Answer(systems[path], task, sample.get("id"), run, metric, grade, data)
 
 
 def _inspect_log(path: Path) -> dict[str, Any]:
@@ -136,9 +140,12 @@ class Helm(Evaluations):
                 if line.get("perturbation"):  # a changed item, beside the item itself
                     continue
                 for stat in line.get("stats", ()):
-                    if (score := number(stat.get("mean"))) is not None:
-                        about = system, task, line.get("instance_id"), line.get("train_trial_index", 0)
-                        yield Answer(*about, str(entry(stat, "name", "name")), score, {})
+                    about = system, task, line.get("instance_id"), line.get("train_trial_index", 0)
+                    yield Answer(*about, str(entry(stat, "name", "name")), number(stat.get("mean")), {})
+
+
+_NO_ANSWER = 2
+"""promptfoo's reason of a failure that is no wrong answer but an error, as of a provider."""
 
 
 class Promptfoo(Evaluations):
@@ -157,20 +164,30 @@ class Promptfoo(Evaluations):
     def answers(self, export: Export) -> Iterator[Answer]:
         for path in filter(self.wrote, self.paths(export)):
             results = entry(json_object(path), "results", "results") or ()
-            labels = {entry(result, "prompt", "label") for result in results}
+            several = len({entry(result, "prompt", "label") for result in results}) > 1
+            places: dict[str, set[Any]] = {}
+            for result in results:
+                places.setdefault(self._system(result, several), set()).add(result.get("promptIdx"))
             seen: dict[tuple[str, str], int] = {}
             for result in results:
-                provider = result.get("provider")
-                provider = entry(provider, "label") or entry(provider, "id") or str(provider)
-                prompt = str(entry(result, "prompt", "label"))
-                system = f"{provider}: {prompt}" if len(labels) > 1 else str(provider)
+                system = self._system(result, several)
+                if len(places[system]) > 1:  # of one name, with another configuration
+                    system = f"{system} #{result.get('promptIdx')}"
                 # Repeats of a test are tests of their own, with the same variables and assertions.
                 test = [result.get("vars"), entry(result, "testCase", "assert")]
                 item = json.dumps(test, sort_keys=True, ensure_ascii=False)
                 run = seen[system, item] = seen.get((system, item), 0) + 1
-                for metric, value in (("score", result.get("score")), ("success", result.get("success"))):
-                    if (score := number(value)) is not None:
-                        yield Answer(system, "all", item, run, metric, score, result.get("vars") or {})
+                failed = result.get("failureReason") == _NO_ANSWER
+                for metric in ("score", "success"):
+                    score = math.nan if failed else number(result.get(metric))
+                    yield Answer(system, "all", item, run, metric, score, result.get("vars") or {})
+
+    @staticmethod
+    def _system(result: Mapping[str, Any], several: bool) -> str:
+        """The provider of a result, and the prompt where there are several."""
+        provider = result.get("provider")
+        provider = str(entry(provider, "label") or entry(provider, "id") or provider)
+        return f"{provider}: {entry(result, 'prompt', 'label')}" if several else provider
 
 
 class OpenAIEvals(Evaluations):
@@ -195,8 +212,7 @@ class OpenAIEvals(Evaluations):
                     scores = event.get("data") or {}
                     item = str(event.get("sample_id")).removeprefix(f"{task}.")
                     for metric in ("correct",) if event["type"] == "match" else scores:
-                        if (score := number(scores.get(metric))) is not None:
-                            yield Answer(system, task, item, spec.get("run_id"), metric, score, {})
+                        yield Answer(system, task, item, spec.get("run_id"), metric, number(scores.get(metric)), {})
 
 
 class Evalstats(Evaluations):
@@ -244,17 +260,14 @@ class Evalstats(Evaluations):
             rest = frame.drop(columns=list(use.values())).to_dict("records")
             columns = system, frame[use["input"]], runs, scores, frame[use["score"]], rest
             for name, item, run, metric, value, data in zip(*columns, strict=True):
-                if (score := number(value)) is not None:
-                    yield Answer(name, "all", item, run, metric, score, data)
+                yield Answer(name, "all", item, run, metric, number(value), data)
 
 
-def number(value: Any) -> float | None:
-    """A score: a number, or whether it is right; None of anything else."""
+def number(value: Any) -> float:
+    """A score: a number, or whether it is right; NaN of anything else."""
     import numpy as np
 
-    if not isinstance(value, int | float | np.number | np.bool_) or value != value:
-        return None
-    return float(value)
+    return float(value) if isinstance(value, int | float | np.number | np.bool_) else math.nan
 
 
 def head(path: Path) -> str:

@@ -6,6 +6,7 @@ tasks count so that their score is the mean over tasks. Nothing was trained on o
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -25,8 +26,12 @@ from heldout.readers.lines import natural_order
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import Table
 
-LOSSES = ("perplexity", "bits_per_byte", "brier", "loss", "ter", "error")
+LOSSES = re.compile(
+    r"(?:^|[^a-z])(?:perplexity|bits_per_byte|brier|loss|ter|wer|cer|error|errors|mse|rmse|mae|nll|toxicity)(?:$|[^a-z])"
+)
 """Words in the names of scores of which less is better."""
+PART, BEST = "(part)", "(best)"
+"""Columns that tables of scores get; a system may be called part or best."""
 HEAD = 4096
 """Characters of a file that show whose it is."""
 
@@ -82,8 +87,17 @@ class Evaluations(Tool):
         frame = pd.DataFrame.from_records(list(self.answers(export)), columns=Answer._fields)
         if frame.empty:
             raise InputError(f"{export.name} holds no scores of {self.title} ({self.signs}).")
+        frame, unscored = _scored(frame)
+        systems = set(frame["system"])
         frame, remarks = self._of_one_score(frame, uses)
+        if lost := sorted(systems - set(frame["system"])):
+            raise InputError(
+                f"system {lost[0]} lacks {quoted([*dict.fromkeys(frame['metric'])])}, which others have; name one "
+                "that every system has with `prediction=`.",
+                argument="prediction",
+            )
         frame, more = _of_equal_runs(frame)
+        more = [*unscored, *more]
         _check_tasks(frame)
         if isinstance(uses.group, str):
             frame[uses.group] = _in_data(frame, uses.group)
@@ -98,7 +112,7 @@ class Evaluations(Tool):
             more.append(
                 f"The score is the mean over {frame['task'].nunique()} tasks, and is about {about} (`tasks=`)."
             )
-        best = frame.assign(part="all", best=MeanScore().range[1])
+        best = frame.assign(**{PART: "all", BEST: MeanScore().range[1]})
         table = Table(export.name, best.drop(columns=["metric", "data"]), (*remarks, *more))
         return {"": table}, replace(uses, predictions=())
 
@@ -108,10 +122,10 @@ class Evaluations(Tool):
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         stratified = table.frame["task"].nunique() > 1 and uses.tasks != "whole"
         return LineRoles(
-            target="task" if stratified else "best",
+            target="task" if stratified else BEST,
             of_classes=stratified,
             configuration=("system",),
-            fold=("part",),
+            fold=(PART,),
             values="score",
             weight="weight" if "weight" in table.frame else None,
             attributes=("content",),
@@ -165,23 +179,38 @@ class Scores(Tool):
 
     def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
         table = export.table_with()
-        return {"": replace(table, frame=table.frame.assign(part="all", best=MeanScore().range[1]))}, uses
+        return {"": replace(table, frame=table.frame.assign(**{PART: "all", BEST: MeanScore().range[1]}))}, uses
 
     def columns(self, names: list[str]) -> dict[str, str | None]:
-        return {"target": "best"}
+        return {"target": BEST}
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
-        used = {"part", "best", uses.row, uses.repeat, uses.group, uses.weight, *uses.exclude}
+        used = {PART, BEST, uses.fold, uses.event, uses.row, uses.repeat, uses.group, uses.weight, *uses.exclude}
         names = uses.predictions or [name for name in table.frame if name not in used]
         return LineRoles(
-            fold=("part",),
+            fold=(PART,),
             heads={name: {"": name} for name in names},
             question=SearchQuestion(metric=MeanScore(), of_search=False),
         )
 
 
+def _scored(frame: Any) -> tuple[Any, list[str]]:
+    """The lines with a score, and how many answers have none; a task without any is refused."""
+    absent = frame["score"].isna()
+    whole = frame.groupby(["task", "metric"])["score"].transform("count") == 0
+    tasks = set(frame["task"])
+    if empty := sorted(tasks - set(frame.loc[~absent, "task"])):
+        raise InputError(f"task {empty[0]} has no score that is a number; leave it out, or score its answers.")
+    counts = frame[absent & ~whole].groupby(["task", "metric"], sort=False).size()
+    remarks = [
+        f"Task {task}: {counted(int(number), 'answer')} without {metric!r}; items that lack it everywhere are out."
+        for (task, metric), number in counts.items()
+    ]
+    return frame[~absent].reset_index(drop=True), remarks
+
+
 def _is_loss(name: str) -> bool:
-    return any(word in name.lower() for word in LOSSES)
+    return bool(LOSSES.search(name.lower()))
 
 
 def _of_equal_runs(frame: Any) -> tuple[Any, list[str]]:
