@@ -130,3 +130,25 @@ def test_too_few_rows_are_refused(n_rows):
         ho.estimate(y, decisions, metric="roc_auc", n_rows_of_bootstrap=n_rows)
 
     assert error.value.argument == "n_rows_of_bootstrap"
+
+
+def test_all_rows_are_drawn_from_where_no_part_stands_for_them():
+    """A few large errors or groups, folds without a row of the part, and weights that a metric does not take."""
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=N)
+    guesses = y[:, None] + rng.normal(size=(N, 2))
+    guesses[:3] += 1000
+    squares = ho.estimate(y, guesses, metric="mean_squared_error", **FEW)
+    assert Flag.NOISE_OF_A_PART not in squares.flags and squares.interval.high > 300
+
+    classes, decisions = table(0.02)
+    cost = ho.metrics.custom(lambda y, p: np.mean(np.abs(y - p)), greater_is_better=False, response="labels")
+    labels = (decisions > 1).astype(int)
+    assert Flag.NOISE_OF_A_PART not in ho.estimate(classes, labels, metric=cost, **FEW).flags
+    giant = np.r_[np.zeros(N // 2), 1 + np.arange(N // 2) // 2]
+    assert Flag.NOISE_OF_A_PART not in ho.estimate(classes, labels, metric="f1", groups=giant, **FEW).flags
+    zero = np.where(np.arange(N) % 2, 0.0, 1.0)
+    assert Flag.NOISE_OF_A_PART not in ho.estimate(classes, labels, metric="f1", sample_weight=zero, **FEW).flags
+    folds = np.arange(N) // 4
+    found = ho.estimate(classes, labels, metric="accuracy", folds=folds, aggregate="folds", **FEW)
+    assert Flag.NOISE_OF_A_PART not in found.flags and np.isfinite(found.value)
