@@ -36,7 +36,7 @@ def cleaned(
     Examples
     --------
     >>> import pandas as pd
-    >>> table = cleaned(Table("t", pd.DataFrame({"pay": ["1,234.56", "k.A.", "950"]}), written=True))
+    >>> table = cleaned(Table("t", pd.DataFrame({"pay": ["1,234.56", "k.A.", "950"]}, dtype=object), written=True))
     >>> table.frame["pay"].tolist(), table.remarks[0]
     ([1234.56, nan, 950.0], "'k.A.' was read as a missing value (1 cell of 'pay').")
     """

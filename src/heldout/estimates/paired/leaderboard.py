@@ -171,7 +171,7 @@ def leaderboard(
     >>> compared = ho.compare_configurations(right.astype(float), metric="mean_score", random_state=0)
     >>> board = ho.estimates.leaderboard(compared, baseline=0)
     >>> [(each.name, each.tier) for each in board.rows[:2]]
-    [('configuration 3', 1), ('configuration 0', 2)]
+    [('configuration 3', 1), ('configuration 1', 2)]
     """
     evidence, scores = comparison.evidence, comparison.scores
     check_count("most", most, 2, "50 are usual")

@@ -43,7 +43,7 @@ class LeaderboardDisplay(Display):
     >>> compared = ho.compare_configurations(right.astype(float), metric="mean_score", random_state=0)
     >>> display = ho.plots.LeaderboardDisplay.from_leaderboard(ho.estimates.leaderboard(compared))
     >>> [label.get_text() for label in display.ax_.get_yticklabels()][:2]
-    ['configuration 3', 'configuration 0']
+    ['configuration 3', 'configuration 1']
     """
 
     metric: Scale
