@@ -298,8 +298,9 @@ REGRESSIONS = ("logistic", "linear", "cox")
 AGGREGATES = ("auto", "folds", "pooled", "within")
 ALTERNATIVES = ("two-sided", "greater", "less")
 FORMATS = (
-    "heldout", "wide", "long", "caret", "tidymodels", "mlr3", "scikit_learn", "h2o", "openml", "autogluon", "weka",
-    "orange", "mljar", "tabrepo", "lm_eval", "inspect", "helm", "promptfoo", "openai_evals", "evalstats", "scores",
+    "heldout", "wide", "long", "caret", "tidymodels", "mlr3", "scikit_learn", "h2o", "openml", "autogluon",
+    "evalstats", "scores", "weka", "orange", "mljar", "tabrepo", "lm_eval", "inspect", "helm", "promptfoo",
+    "openai_evals",
 )  # fmt: skip
 """Of predictions of tools."""
 RESPONSES = ("auto", "labels", "probabilities", "decision")
