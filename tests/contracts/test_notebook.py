@@ -194,6 +194,11 @@ RESULTS: dict[str, tuple[Callable[[], Any], Callable[[Any], str]]] = {
     "CalibrationCurve": (lambda: validation().calibration_curve(), lambda found: number(found.mean_absolute_error)),
     "RocCurve": (lambda: validation().roc_curve(), lambda found: number(found.area_corrected)),
     "DecisionCurve": (lambda: validation().decision_curve(), lambda found: "<table>"),
+    "Leaderboard": (lambda: ho.estimates.leaderboard(comparison()), lambda found: number(found.rows[0].value)),
+    "LeaderboardRow": (
+        lambda: ho.estimates.leaderboard(comparison()).rows[1],
+        lambda found: number(found.value),
+    ),
     "LearningCurve": (learning_curve, lambda found: number(found.estimate.value)),
 }
 """Class → how to get one, and the text of its main number."""
