@@ -9,10 +9,7 @@ from heldout import _defaults
 from heldout._text import counted
 from heldout.cli.console import Console, command_of
 from heldout.cli.files import folder_for, save_model, write_report_files
-from heldout.cli.options import (
-    DATA,
-    RUNNING,
-)
+from heldout.cli.options import DATA, RUNNING
 from heldout.cli.result import run_document
 from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.tune import job_of

@@ -13,12 +13,7 @@ from heldout import _defaults
 from heldout.cli.console import Console, command_of
 from heldout.cli.estimate_input import EstimateOptions, configured, fields_of, method_of_text, share_of_candidates
 from heldout.cli.files import OutputFolder, is_run, path_named, run_file_in, write_report_files
-from heldout.cli.options import (
-    OptionText,
-    about_option,
-    naming,
-    values_typed,
-)
+from heldout.cli.options import OptionText, about_option, naming, values_typed
 from heldout.cli.result import estimate_rows
 from heldout.errors import InputError
 from heldout.flags import Flag

@@ -152,6 +152,11 @@ class ValidateOptions(TableOptions, RunOptions):
     confidence_level: float = level_option()
     alternative: str = alternative_option()
 
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that were named."""
+        return names_listed("--metric", *self.metric)
+
     def check(self) -> None:
         """Refuse wrong values, and options that do not go together, before anything is read or imported."""
         super().check()
@@ -195,7 +200,7 @@ class ValidateOptions(TableOptions, RunOptions):
         from heldout.protocols.validation.intervals import interval_kind
 
         interval_kind(_interval(self), "optimism" if self.method == TWO_STAGE else self.method or "auto")
-        for name in names_listed("--metric", *self.metric):
+        for name in self.metrics:
             if name not in (*OF_A_TIME, RMS):
                 metric_named(name)
 
@@ -311,7 +316,7 @@ def _metrics(options: ValidateOptions, found: TableTask) -> list[str] | None:
 
     if not options.metric and not options.time:
         return None
-    named = names_listed("--metric", *options.metric) or DEFAULT_METRICS[found.task.truth.kind]
+    named = options.metrics or DEFAULT_METRICS[found.task.truth.kind]
     if options.time and not any(name in OF_A_TIME for name in named):
         named = (*named, OF_A_TIME[0])
     of_each = {name: [f"{name}(time={_written(time)})" for time in options.time] for name in OF_A_TIME}

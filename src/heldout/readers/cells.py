@@ -140,7 +140,7 @@ def date_columns(column: Any) -> dict[str, Any]:
         rows = np.flatnonzero(present)
         days[rows] = [*_dates(column.iloc[rows].map(str).tolist(), rows.tolist(), str(column.name))]
     months = days.astype("datetime64[M]").astype(float)
-    parts = {"year": 1970 + months // 12, "month": months % 12 + 1, "days": days.astype(float)}
+    parts = dict(zip(DATE_PARTS, (1970 + months // 12, months % 12 + 1, days.astype(float)), strict=True))
     return {
         f"{column.name} {part}": pd.Series(np.where(present, values, np.nan), index=column.index)
         for part, values in parts.items()

@@ -182,7 +182,8 @@ def leaderboard(
             argument="method",
         )
     reference = comparison.winner if baseline is None else comparison.name_of(baseline)
-    fixed = [] if baseline is None else [comparison.names.index(reference)]
+    compared_with = comparison.names.index(reference)
+    fixed = [] if baseline is None else [compared_with]
     observed = scores.observed.copy()
     observed[scores.winner] = np.inf  # first also where others tie with it
     order = np.argsort(-observed, kind="stable").tolist()
@@ -192,8 +193,7 @@ def leaderboard(
         name = comparison.names[number]
         if place < most or name == reference:
             estimate = answer(chosen, _at_place(evidence, place, column) if place else evidence)
-            place_of = comparison.names.index(reference)
-            difference = None if name == reference else comparison.difference(number, place_of, fixed=fixed)
+            difference = None if name == reference else comparison.difference(number, compared_with, fixed=fixed)
             tier = int(tiers[column])
             rows.append(LeaderboardRow(name, estimate.value, estimate.interval, own[column], tier, difference))
     return Leaderboard(

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 from heldout.errors import InputError
 from heldout.readers.columns import first_line
 from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.formats.evaluations import HEAD, Answer, Evaluations, system_of
+from heldout.readers.formats.evaluations import HEAD, Evaluations, ScoredAnswer, system_of
 from heldout.readers.formats.parts import entry, json_object, json_of
 
 
@@ -34,7 +34,7 @@ class LmEvalHarness(Evaluations):
     files = ("samples_*.jsonl",)
     _NAME = re.compile(r"samples_(?P<task>.+?)(?:_(?P<time>\d{4}-\d\d-\d\dT[\d.\-]+))?")
 
-    def answers(self, export: Export) -> Iterator[Answer]:
+    def answers(self, export: Export) -> Iterator[ScoredAnswer]:
         assert export.path is not None, "it has paths"
         for path in self.paths(export):
             name = self._NAME.fullmatch(path.stem)
@@ -48,7 +48,7 @@ class LmEvalHarness(Evaluations):
                 data = document if isinstance(document, dict) else {}
                 for metric in line.get("metrics", ()):
                     score = number(line.get(metric))
-                    yield Answer(*about, metric + suffix, score, data, str(line.get("doc_hash", "")))
+                    yield ScoredAnswer(*about, metric + suffix, score, data, str(line.get("doc_hash", "")))
 
 
 class Inspect(Evaluations):
@@ -63,7 +63,7 @@ class Inspect(Evaluations):
     def wrote(self, path: Path) -> bool:
         return path.suffix == ".eval" or bool(re.search(r'"eval"\s*:\s*\{', head(path)))
 
-    def answers(self, export: Export) -> Iterator[Answer]:
+    def answers(self, export: Export) -> Iterator[ScoredAnswer]:
         paths = [path for path in self.paths(export) if self.wrote(path)]
         logs = {path: _inspect_log(path) for path in paths}
         for path, log in logs.items():
@@ -82,7 +82,7 @@ class Inspect(Evaluations):
                         grade = self._GRADES.get(graded, math.nan) if is_text else number(graded)
                         metric = f"{scorer}/{part}" if part else scorer
                         data = sample.get("metadata") or {}
-                        yield Answer(systems[path], task, sample.get("id"), run, metric, grade, data)
+                        yield ScoredAnswer(systems[path], task, sample.get("id"), run, metric, grade, data)
 
 
 def _inspect_log(path: Path) -> dict[str, Any]:
@@ -129,7 +129,7 @@ class Helm(Evaluations):
     prefers = ("exact_match", "quasi_exact_match", "prefix_exact_match", "f1_score", "rouge_l", "pass")
     _MODEL = re.compile(r"(?:^|[,:])model=([^,]+)")
 
-    def answers(self, export: Export) -> Iterator[Answer]:
+    def answers(self, export: Export) -> Iterator[ScoredAnswer]:
         for path in self.paths(export):
             run, beside = path.resolve().parent.name, path.with_name("run_spec.json")
             named = self._MODEL.search(run)
@@ -141,7 +141,7 @@ class Helm(Evaluations):
                     continue
                 for stat in line.get("stats", ()):
                     about = system, task, line.get("instance_id"), line.get("train_trial_index", 0)
-                    yield Answer(*about, str(entry(stat, "name", "name")), number(stat.get("mean")), {})
+                    yield ScoredAnswer(*about, str(entry(stat, "name", "name")), number(stat.get("mean")), {})
 
 
 _NO_ANSWER = 2
@@ -161,7 +161,7 @@ class Promptfoo(Evaluations):
         start = head(path)
         return '"evalId"' in start or bool(re.search(r'^\s*\{\s*"results"\s*:\s*\{\s*"version"', start))
 
-    def answers(self, export: Export) -> Iterator[Answer]:
+    def answers(self, export: Export) -> Iterator[ScoredAnswer]:
         for path in filter(self.wrote, self.paths(export)):
             results = entry(json_object(path), "results", "results") or ()
             several = len({entry(result, "prompt", "label") for result in results}) > 1
@@ -180,7 +180,7 @@ class Promptfoo(Evaluations):
                 failed = result.get("failureReason") == _NO_ANSWER
                 for metric in ("score", "success"):
                     score = math.nan if failed else number(result.get(metric))
-                    yield Answer(system, "all", item, run, metric, score, result.get("vars") or {})
+                    yield ScoredAnswer(system, "all", item, run, metric, score, result.get("vars") or {})
 
     @staticmethod
     def _system(result: Mapping[str, Any], several: bool) -> str:
@@ -201,7 +201,7 @@ class OpenAIEvals(Evaluations):
     def wrote(self, path: Path) -> bool:
         return bool(re.match(r'\s*\{\s*"spec"\s*:', head(path)))
 
-    def answers(self, export: Export) -> Iterator[Answer]:
+    def answers(self, export: Export) -> Iterator[ScoredAnswer]:
         for path in filter(self.wrote, self.paths(export)):
             first, *events = json_lines(path)
             spec = first["spec"]
@@ -212,7 +212,9 @@ class OpenAIEvals(Evaluations):
                     scores = event.get("data") or {}
                     item = str(event.get("sample_id")).removeprefix(f"{task}.")
                     for metric in ("correct",) if event["type"] == "match" else scores:
-                        yield Answer(system, task, item, spec.get("run_id"), metric, number(scores.get(metric)), {})
+                        yield ScoredAnswer(
+                            system, task, item, spec.get("run_id"), metric, number(scores.get(metric)), {}
+                        )
 
 
 class Evalstats(Evaluations):
@@ -249,7 +251,7 @@ class Evalstats(Evaluations):
         found = self._columns(export)
         return {"input", "score"} <= found.keys() and not found.keys().isdisjoint(("template", "model"))
 
-    def answers(self, export: Export) -> Iterator[Answer]:
+    def answers(self, export: Export) -> Iterator[ScoredAnswer]:
         parts = [export] if export.path is None else [Export.of(path) for path in self.paths(export)]
         for part in parts:
             use, frame = self._columns(part), part.table_with().frame
@@ -260,7 +262,7 @@ class Evalstats(Evaluations):
             rest = frame.drop(columns=list(use.values())).to_dict("records")
             columns = system, frame[use["input"]], runs, scores, frame[use["score"]], rest
             for name, item, run, metric, value, data in zip(*columns, strict=True):
-                yield Answer(name, "all", item, run, metric, number(value), data)
+                yield ScoredAnswer(name, "all", item, run, metric, number(value), data)
 
 
 def number(value: Any) -> float:

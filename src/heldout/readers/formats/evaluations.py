@@ -1,7 +1,8 @@
 """Evaluations of language models: a score for each system, item and run. Systems are the configurations.
 
-A tool yields ``Answer``s, one for each score of an answer; the rest is the same for all tools. The items of several
-tasks count so that their score is the mean over tasks. Nothing was trained on other items: there are no folds.
+A tool yields ``ScoredAnswer``s, one for each score of an answer; the rest is the same for all tools. The items of
+several tasks count so that their score is the mean over tasks. Nothing was trained on other items, so there are no
+folds.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ HEAD = 4096
 """Characters of a file that show whose it is."""
 
 
-class Answer(NamedTuple):
+class ScoredAnswer(NamedTuple):
     """A score of one system's answer to one item in one run."""
 
     system: str
@@ -78,13 +79,13 @@ class Evaluations(Tool):
         return True
 
     @abstractmethod
-    def answers(self, export: Export) -> Iterator[Answer]:
+    def answers(self, export: Export) -> Iterator[ScoredAnswer]:
         """All scores of all answers."""
 
     def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
         import pandas as pd
 
-        frame = pd.DataFrame.from_records(list(self.answers(export)), columns=Answer._fields)
+        frame = pd.DataFrame.from_records(list(self.answers(export)), columns=ScoredAnswer._fields)
         if frame.empty:
             raise InputError(f"{export.name} holds no scores of {self.title} ({self.signs}).")
         frame, unscored = _scored(frame)
