@@ -97,6 +97,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if re.search(r" at 0x|\{<", item.nodeid):
             raise pytest.UsageError(f"{item.nodeid} holds an address or a set; give its parameters ids.")
+        if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.timeout(0))  # the limit of pyproject.toml is for tests that hang
     items.sort(key=lambda item: unit_of(item.path) != "processes")
 
 
