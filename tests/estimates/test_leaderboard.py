@@ -41,6 +41,19 @@ def test_each_place_has_the_estimate_of_the_rule_that_chooses_it() -> None:
     assert (standing.name, standing.value, standing.interval) == (third.selected_name, third.value, third.interval)
 
 
+def test_the_winner_of_another_rule_is_first_and_the_others_have_their_own_places() -> None:
+    usual = leaderboard(compared()).rows
+    board = leaderboard(compared(selection=lambda scores: np.argsort(-scores, axis=1, kind="stable")[:, 2]))
+    assert [row.name for row in board.rows] == [usual[place].name for place in (2, 0, 1, 3, 4, 5, 6, 7)]
+    for place, row in ((1, usual[0]), (2, usual[1]), (3, usual[3])):
+        assert (board.rows[place].value, board.rows[place].interval) == (row.value, row.interval)
+
+
+def test_a_rule_that_chooses_none_says_so() -> None:
+    with pytest.raises(InputError, match=r"'one_standard_error' chose no configuration .* give `folds=`"):
+        compared(selection="one_standard_error")
+
+
 def test_the_ranking_is_by_uncorrected_scores_and_the_correction_shrinks_the_ends() -> None:
     rows = leaderboard(compared()).rows
     uncorrected = [each.uncorrected for each in rows]

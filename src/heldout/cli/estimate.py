@@ -245,13 +245,11 @@ def _leaderboard(options: EstimateOptions, inputs: Inputs, methods: dict[str, Me
     if options.baseline is None and inputs.question.metric.reads_truth:
         return None
     method = next((one for name, one in methods.items() if name in REPLAYED), method_of(_defaults.METHOD))
+    compared = comparison_of(inputs, method)
     if options.baseline is None:
-        try:
-            return leaderboard(comparison_of(inputs, method), method=method)
-        except InputError:  # such as a rule that chooses no single configuration: the estimate stands by itself
-            return None
+        return leaderboard(compared, method=method)
     with about_option("--baseline", options.baseline):
-        return leaderboard(comparison_of(inputs, method), baseline=options.baseline, method=method)
+        return leaderboard(compared, baseline=options.baseline, method=method)
 
 
 def _inputs(options: EstimateOptions, reading: EstimateInput, method: Method) -> Inputs:

@@ -299,6 +299,13 @@ def _winner(replay: SelectionReplay, n_rows: int) -> Choice:
     except SelectionFailedError as error:
         raise InputError(f"the selection rule '{replay.rule.name}' failed on the scores: {error}.") from error
     if chosen.columns[0] == NONE_CHOSEN:
+        if np.isfinite(replay.scores[0].observed()).any():
+            folds = ", or give `folds=` with at least two labels" if replay.rule.reads_fold_scores else ""
+            raise InputError(
+                f"the selection rule '{replay.rule.name}' chose no configuration by the scores of {n_rows} rows; "
+                f"choose another, such as 'best'{folds}.",
+                argument="selection",
+            )
         failures = "; ".join(message for score in replay.scores for message in score.failures)
         lacking = [score.metric for score in replay.scores if not score.defined(once)[0]]
         needs = " and ".join(dict.fromkeys(f"{metric.name} needs {metric.needs}" for metric in lacking))

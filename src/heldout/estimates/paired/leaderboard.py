@@ -184,15 +184,14 @@ def leaderboard(
     reference = comparison.winner if baseline is None else comparison.name_of(baseline)
     compared_with = comparison.names.index(reference)
     fixed = [] if baseline is None else [compared_with]
-    observed = scores.observed.copy()
-    observed[scores.winner] = np.inf  # first also where others tie with it
-    order = np.argsort(-observed, kind="stable").tolist()
+    ranked = np.argsort(-scores.observed, kind="stable").tolist()
+    order = [scores.winner, *(each for each in ranked if each != scores.winner)]  # first, whatever the rule
     own, tiers, rows = evidence.scores.observed(), _tiers(scores, evidence.settings.level), []
     for place, column in enumerate(order):
         number = int(evidence.candidates[column])
         name = comparison.names[number]
         if place < most or name == reference:
-            estimate = answer(chosen, _at_place(evidence, place, column) if place else evidence)
+            estimate = answer(chosen, _at_place(evidence, ranked.index(column), column) if place else evidence)
             difference = None if name == reference else comparison.difference(number, compared_with, fixed=fixed)
             tier = int(tiers[column])
             rows.append(LeaderboardRow(name, estimate.value, estimate.interval, own[column], tier, difference))
