@@ -25,7 +25,10 @@ CALLED = (
     "neg_mean_poisson_deviance", "neg_mean_squared_log_error", "neg_mean_absolute_percentage_error",
     "jaccard_macro", "explained_variance", "top_k_accuracy",
 )  # fmt: skip
-METRICS = [*DECLARED, *map(metric_named, (*CALLED, "mean_pinball_loss(alpha=0.9)", "f2", "neg_log_loss"))]
+METRICS = [
+    *(metric for metric in DECLARED if metric.reads_truth),
+    *map(metric_named, (*CALLED, "mean_pinball_loss(alpha=0.9)", "f2", "neg_log_loss")),
+]
 
 
 def cases() -> list[Any]:

@@ -33,7 +33,8 @@ def metrics_of(kind: str) -> list[Any]:
     """Those that need no time; one that can choose among models comes first."""
     truth = truth_of(TASKS[kind][2], kind if kind != "binary" else None)
     readable = {Response.LABELS, Response.PROBABILITIES, Response.DECISION, Response.VALUES, Response.RISK}
-    fit = [metric for metric in DECLARED if truth.kind in metric.tasks and {*metric.responses} & readable]
+    declared = [metric for metric in DECLARED if truth.kind in metric.tasks and metric.reads_truth]
+    fit = [metric for metric in declared if {*metric.responses} & readable]
     at_times = {"roc_auc_at", "brier_score_at", "integrated_brier_score"}
     timeless = [metric for metric in fit if metric.name not in at_times]
     assert len(timeless) >= 3
