@@ -200,12 +200,12 @@ def changed(frame: pd.DataFrame, line: int, column: str, value: Any) -> pd.DataF
 @pytest.mark.parametrize(
     ("change", "options", "said"),
     [
-        (lambda it: it[1:], [], "row 1 of configuration pre0_mod1_post0 is in no line; each configuration must"),
+        (lambda it: it[1:], [], "row 1 of configuration pre0_mod1_post0 is in no line, but others predicted it"),
         (lambda it: it[5:], [], "(one of 5 that are missing)"),
         (
             lambda it: pd.concat([it, it[:1]]),
             [],
-            "is in two lines, 1 and 361; name every column that distinguishes",
+            "is in two lines, 1 and 361; rows: '.row', folds: 'id', configurations: '.config' tell",
         ),
         (lambda it: changed(it, 7, "Class", "x"), [], "has two values of the target (column 'Class')"),
         (lambda it: changed(it, 7, "id", "Fold9"), [], "has two values of the folds (column 'id')"),

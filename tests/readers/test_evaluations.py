@@ -240,7 +240,7 @@ def _cut(folder: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda folder: _without(folder, "beta", 3), "3 of beta is in no line"),
+        (lambda folder: _without(folder, "beta", 3), "3 of configuration beta is in no line"),
         (lambda folder: _twice(folder, "beta"), "two lines|2 lines"),
         (lambda folder: _other_content(folder, "beta"), "row 3"),
         (lambda folder: _cut(folder, "beta"), "line 12 of .* cannot be read as JSON"),

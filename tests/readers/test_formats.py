@@ -244,7 +244,7 @@ def test_the_outcome_is_the_column_that_was_predicted_or_must_be_named() -> None
         (lambda it: it.assign(Resample=None), r"'Resample' \(the folds\) has 160 missing values"),
         (lambda it: it.assign(obs=np.where(np.arange(160) == 7, "yes", it["obs"])), "has two values of the target"),
         (lambda it: it.drop(columns="k"), "is in two lines, .*configurations: one"),
-        (lambda it: it.iloc[1:], "row 1 of k=1 is in no line"),
+        (lambda it: it.iloc[1:], "row 1 of configuration k=1 is in no line"),
         (lambda it: it.drop(columns=["no", "yes"]).assign(pred="no", obs="no"), "'obs' holds one class, 'no'"),
         (lambda it: it.assign(obs=(it["obs"] == "yes") + 1), "'obs' holds numbers .* and 'pred' holds text"),
         (lambda it: tidymodels(it).assign(**{".pred_time": 1.0}), "'.pred_time', the predictions of a censored"),

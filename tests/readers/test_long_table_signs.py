@@ -11,7 +11,6 @@ import pytest
 from heldout.errors import InputError
 from heldout.readers.columns import columns_of_classes, texts_of_classes
 from heldout.readers.long_table_signs import (
-    check_folds_of_repeats,
     check_no_probabilities_of_classes,
     check_no_setting,
     check_uses,
@@ -111,17 +110,6 @@ def test_columns_that_identify_lines_cannot_be_excluded() -> None:
     with pytest.raises(InputError, match=r"--repeat penalty: the column holds 0\.1, which is not the number"):
         check_uses(frame, [], "penalty")
     check_uses(frame, ["row", "penalty", ".row"], "rep")
-
-
-def test_repeats_have_folds_of_their_own() -> None:
-    fold, repeat = pd.Series(["f"], name="fold"), pd.Series([1], name="k")
-    same = np.tile(np.arange(N)[:, None] % 5, 3)
-
-    with pytest.raises(InputError, match=r"the 3 repeats .column 'k'. have the same folds .column 'fold'."):
-        check_folds_of_repeats(fold, repeat, same)
-    check_folds_of_repeats(fold, repeat, np.column_stack([same[:, 0], RNG.permutation(same[:, 0])]))
-    check_folds_of_repeats(fold, repeat, np.zeros((N, 3)))
-    check_folds_of_repeats(fold, repeat, same[:, :1])
 
 
 def test_columns_are_of_classes_by_their_names() -> None:

@@ -15,11 +15,21 @@ from heldout.errors import InputError
 from heldout.metrics import metric_named
 from heldout.metrics.base import Response, times_of
 from heldout.predictions import HeldOutPredictions
+from heldout.readers.formats import FORMATS
+from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.own_metadata import ColumnRoles, roles_of_json
-from heldout.readers.own_table import predictions_from_own_table, table_of_predictions
+from heldout.readers.own_table import table_of_predictions
+from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import Table
 
 N, C = 12, 3
+
+
+def read_back(table: Table) -> PredictionTable:
+    """The predictions of a table as of a file with its columns and metadata."""
+    export = Export("t")
+    vars(export)["table"] = table
+    return FORMATS["heldout"].read(export, ColumnUses())
 
 
 def task_and_predictions(metric: str, repeats: int) -> tuple[Task, HeldOutPredictions]:
@@ -69,7 +79,7 @@ def test_what_is_written_reads_back_the_same(metric: str, repeats: int) -> None:
     measured = metric_named(metric)
 
     frame, roles = table_of_predictions(task, predictions, measured, "outcome")
-    back = predictions_from_own_table(Table("t", frame, roles=roles_of_json(json.loads(json.dumps(roles)), "t")))
+    back = read_back(Table("t", frame, roles=roles_of_json(json.loads(json.dumps(roles)), "t")))
 
     held = back.predictions
     assert isinstance(held, HeldOutPredictions)
@@ -102,12 +112,7 @@ def test_a_table_without_groups_and_weights_has_no_columns_of_them() -> None:
     )
 
     assert list(frame.columns)[:4] == ["row", "repeat", "fold", "y"]
-    assert (
-        predictions_from_own_table(
-            Table("t", frame, roles=roles_of_json(json.loads(json.dumps(roles)), "t"))
-        ).groups
-        is None
-    )
+    assert read_back(Table("t", frame, roles=roles_of_json(json.loads(json.dumps(roles)), "t"))).groups is None
 
 
 def _long(metric: str, repeats: int = 3) -> tuple[pd.DataFrame, ColumnRoles]:
@@ -126,8 +131,8 @@ def test_the_order_of_the_lines_means_nothing(metric: str, order: str) -> None:
         "reversed": frame[::-1],
     }[order].reset_index(drop=True)
 
-    expected = predictions_from_own_table(Table("t", frame, roles=roles))
-    found = predictions_from_own_table(Table("t", changed, roles=roles))
+    expected = read_back(Table("t", frame, roles=roles))
+    found = read_back(Table("t", changed, roles=roles))
 
     measured = metric_named(metric)
     for part in ("truth", "groups", "sample_weight"):
@@ -152,11 +157,11 @@ def _changed(line: int, column: str, value: object) -> Callable[[pd.DataFrame], 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda frame: frame.drop(index=20), "row 8 of repeat 1 is in no line; the file was cut or filtered"),
+        (lambda frame: frame.drop(index=20), "row 8 of repeat 1 is in no line, but others predicted it"),
         (lambda frame: frame[:30], r"row 6 of repeat 2 is in no line \(one of 6 that are missing\)"),
         (lambda frame: frame[frame["repeat"] < 2], "t has 2 repeats, and 3 in its metadata 'heldout'; the file"),
         (lambda frame: frame[frame["row"] < 11], "t has 11 rows, and 12 in its metadata 'heldout'; the file"),
-        (lambda frame: pd.concat([frame, frame[3:4]]), "row 3 of repeat 0 is in two lines, 4 and 37; each row"),
+        (lambda frame: pd.concat([frame, frame[3:4]]), "row 3 of repeat 0 is in two lines, 4 and 37; rows: 'row'"),
         (_changed(15, "row", 4), "row 4 of repeat 1 is in two lines, 16 and 17"),
         (_changed(15, "row", 12), "row 3 of repeat 1 is in no line"),
         (_changed(15, "row", -1), "row -1 of repeat 0 is in no line"),
@@ -171,10 +176,9 @@ def _changed(line: int, column: str, value: object) -> Callable[[pd.DataFrame], 
         (_changed(15, "fold", 0.5), "column 'fold' must number the folds from -1, got 0.5"),
         (_changed(15, "fold", 99), "column 'fold' must number the folds from -1, got 99"),
         (_changed(15, "same", "x"), "the predictions column 'same' must hold numbers, got 'x'"),
-        (lambda frame: frame.drop(columns="row"), "t has no column 'row', which its metadata 'heldout' names"),
-        (lambda frame: frame.drop(columns="outcome"), "t has no column 'outcome', which its metadata"),
-        (lambda frame: frame.drop(columns="other"), "t has no column 'other', which its metadata"),
-        (lambda frame: frame.assign(more=1.0), "t has a column 'more', which its metadata 'heldout' does not name"),
+        (lambda frame: frame.drop(columns="row"), "t has no column 'row' to use as"),
+        (lambda frame: frame.drop(columns="outcome"), "t has no column 'outcome' to use as the target"),
+        (lambda frame: frame.drop(columns="other"), "t has no column 'other' to use as"),
     ],
 )  # fmt: skip
 def test_lines_and_columns_that_do_not_fit_are_refused(
@@ -187,7 +191,7 @@ def test_lines_and_columns_that_do_not_fit_are_refused(
     read = roles_of_json(json.loads(json.dumps(roles)), "t")
 
     with pytest.raises(InputError, match=said):
-        predictions_from_own_table(Table("t", change(frame).reset_index(drop=True), roles=read))
+        read_back(Table("t", change(frame).reset_index(drop=True), roles=read))
 
 
 def test_labels_that_only_begin_like_a_class_are_refused() -> None:
@@ -199,7 +203,7 @@ def test_labels_that_only_begin_like_a_class_are_refused() -> None:
     frame.loc[5, "same"] = "22"
 
     with pytest.raises(InputError, match="column 'same' holds 22 in row 6, which is none of the classes"):
-        predictions_from_own_table(Table("t", frame, roles=labels))
+        read_back(Table("t", frame, roles=labels))
 
 
 def test_columns_differ_for_any_names_of_configurations_and_classes() -> None:
@@ -209,6 +213,6 @@ def test_columns_differ_for_any_names_of_configurations_and_classes() -> None:
     held = HeldOutPredictions({Response.PROBABILITIES: share}, ("m", "m = y", "m"), None, truth.classes)
 
     frame, roles = table_of_predictions(Task(np.zeros((N, 1)), truth), held, metric_named("log_loss"), "t")
-    back = predictions_from_own_table(Table("t", frame, roles=roles_of_json(json.loads(json.dumps(roles)), "t")))
+    back = read_back(Table("t", frame, roles=roles_of_json(json.loads(json.dumps(roles)), "t")))
 
     np.testing.assert_array_equal(back.predictions.for_metric(metric_named("log_loss")), share)

@@ -87,12 +87,12 @@ def changed(line: int, column: str, value: Any) -> pd.DataFrame:
         (
             long(False).drop(index=25),
             "id",
-            "row p5 of repeat r2 is in no line; each repeat must hold the same rows",
+            "row p5 of repeat r2 is in no line, but others predicted it",
         ),
         (
             long(False).drop(index=25),
             None,
-            "row 10 of repeat r2 is in no line; each repeat must hold the same rows",
+            "row 10 of repeat r2 is in no line, but others predicted it",
         ),
         (changed(3, "id", "p4"), "id", "row p4 of repeat r0 is in two lines, 4 and 5"),
         (
@@ -113,7 +113,7 @@ def test_repeats_of_other_rows_are_refused(frame: pd.DataFrame, row: str | None,
 def test_rows_that_recur_without_a_repeat_are_refused() -> None:
     table = long(False)
 
-    with pytest.raises(InputError, match=r"row p0 is in two lines, 1 and 11; .* --repeat COL"):
+    with pytest.raises(InputError, match=r"row p0 is in two lines, 1 and 11; .* `repeat=`"):
         ho.read_predictions(table, "wide", target="y", fold="fold", row="id", exclude=["rep", "site"])
     with pytest.raises(
         InputError, match=r"column 'id' would be read as a configuration.* use --row id, or --exclude id"

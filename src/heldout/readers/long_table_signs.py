@@ -126,21 +126,3 @@ def _sum_to_one(columns: Any) -> bool:
     if len(values) < _FEWEST_CHANGES or values.min() < 0 or values.max() > 1 or (values == values.round()).all():
         return False
     return bool((np.abs(values.sum(axis=1) - 1) <= _ROUNDED).all())
-
-
-def check_folds_of_repeats(fold: Any, repeat: Any, folds: NDArray[Any]) -> None:
-    """Refuse repeats with equal folds: such "repeats" are configurations, whose predictions would be averaged.
-
-    Parameters
-    ----------
-    fold, repeat : pandas.Series
-        The columns, for the sentence.
-    folds : ndarray of shape (N, R)
-    """
-    if folds.shape[1] > 1 and (folds == folds[:, :1]).all() and len(np.unique(folds)) > 1:
-        raise InputError(
-            f"the {folds.shape[1]} repeats (column {repeat.name!r}) have the same folds (column {fold.name!r}), "
-            "as the lines of several configurations have, and their predictions would be averaged; use "
-            f"--configuration {repeat.name} --row COL, or, if the same folds were repeated, leave the folds out "
-            f"(--exclude {fold.name})."
-        )

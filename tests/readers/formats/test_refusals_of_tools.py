@@ -65,7 +65,13 @@ FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
     ("weka/cpu.csv", "", None, changed("-57.25", "57.25"), "has the error 57.25 for the actual value 405"),
     ("weka/printed_training.txt", "", None, str, "predictions of the training data, which were not held out"),
     ("h2o/of_one_fold.csv", "", "diagnosis", str, "are 0 in 49 of 82 lines .*cross_validation_predictions"),
-    ("h2o/models", "", None, str, "does not hold the true values; give them with `target='FILE:COL'`"),
+    (
+        "h2o/models",
+        "",
+        None,
+        str,
+        "target is needed: name the column of true values of .* or give `target='FILE:COL'`",
+    ),
     ("h2o/models", "", "benign", str, "no probabilities of a class|sum to|belongs to no class"),
     ("h2o/models", "gbm.csv", "diagnosis", without_line(5), "glm of .* has 82 lines and gbm has 81"),
     (
@@ -154,7 +160,7 @@ FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
         "has 2 values of 'sample' .'0', '1'., and its lines must be of one",
     ),
     ("openml/runs", "", "prediction", str, "contradicts what was recognised"),
-    ("autogluon/cells", "", None, str, "does not hold the true values"),
+    ("autogluon/cells", "", None, str, "target is needed: name the column of true values"),
     (
         "autogluon/cells",
         "KNeighbors_BAG_L1.csv",
@@ -256,7 +262,7 @@ def test_matrices_of_tabrepo_that_do_not_fit_their_description_are_refused(
 def test_files_of_tabrepo_that_lack_something_are_refused(tmp_path: Path) -> None:
     task, y = tabrepo(tmp_path)
     for target, said in (
-        (None, "without label-val.csv.zip.* does not hold the true values"),
+        (None, "target is needed: .*without label-val.csv.zip"),
         (y[1:], "one value for each of the 40 lines of .*, got shape .39,."),
         (np.where(y == 0, "no", "yes"), "give them as 0 and 1"),
         (np.where(y == 0, np.nan, 1.0), "has .* missing values in 40 rows|missing"),
@@ -303,7 +309,7 @@ def test_what_autogluon_gives_without_predictions_or_classes_is_refused() -> Non
     leaderboard = pd.DataFrame({"model": ["m"], "score_val": [0.9], "stack_level": [1]})
     for source, target, said in (
         (leaderboard, y, "is a leaderboard of AutoGluon, which has one score for each model and no predictions"),
-        ({"m": shares}, None, "does not hold the true values"),
+        ({"m": shares}, None, "target is needed: name the column of true values"),
         ({"m": shares}, y.rename({0: 9}), "different row labels .9, 0 in one only"),
         ({"WeightedEnsemble_L2": shares["a"], "m": shares["a"]}, y, "nothing says of which class of 'true values'"),
         ({"m": shares[["a"]]}, y.map({"a": 0, "b": 1}), "nothing says of which class"),
@@ -382,11 +388,14 @@ def test_the_command_refuses_with_a_sentence_and_code_2(
 ) -> None:
     monkeypatch.chdir(EXPORTS)
     for arguments, said in (
-        (["h2o/models"], "give them with --target FILE:COL"),
+        (
+            ["h2o/models"],
+            "or give --target FILE:COL",
+        ),
         (["h2o/models", "--target", "cells.csv:diagnos"], "the nearest name is 'diagnosis'"),
         (["weka/ibk5.csv", "--format", "h2o"], "has no column 'predict'"),
         (["autogluon"], "autogluon is not of a known format"),
-        (["autogluon/cells"], "does not hold the true values"),
+        (["autogluon/cells"], "target is needed: name the column of true values"),
     ):
         ended = command("estimate", *arguments)
         assert ended.code == 2 and said in ended.last, ended.err

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from heldout.data.checks import check_format
 from heldout.errors import InputError
 from heldout.readers.formats.autogluon import AutoGluon
-from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
+from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.caret import Caret
 from heldout.readers.formats.evaluation_tools import (
     Evalstats,
@@ -32,9 +32,10 @@ from heldout.readers.formats.plain import LongFormat, WideFormat
 from heldout.readers.formats.scikit_learn import ScikitLearn
 from heldout.readers.formats.tabrepo import TabRepo
 from heldout.readers.formats.tidymodels import Tidymodels
+from heldout.readers.formats.tool import Tool
 from heldout.readers.formats.weka import Weka
 
-_OF_FILES: tuple[PredictionFormat, ...] = (
+_OF_FILES: tuple[Tool, ...] = (
     Weka(),
     Orange(),
     Mljar(),
@@ -46,7 +47,7 @@ _OF_FILES: tuple[PredictionFormat, ...] = (
     OpenAIEvals(),
 )
 """Recognised by the names and first lines of files, which need not be tables; they come first."""
-_OF_COLUMNS: tuple[PredictionFormat, ...] = (
+_OF_COLUMNS: tuple[Tool, ...] = (
     OwnFile(),
     WideFormat(),
     LongFormat(),
@@ -60,11 +61,11 @@ _OF_COLUMNS: tuple[PredictionFormat, ...] = (
     Evalstats(),
     Scores(),
 )
-FORMATS: Mapping[str, PredictionFormat] = {known.name: known for known in (*_OF_COLUMNS, *_OF_FILES)}
+FORMATS: Mapping[str, Tool] = {known.name: known for known in (*_OF_COLUMNS, *_OF_FILES)}
 """By name; to add a tool, write one file and one line here."""
 
 
-def format_of(export: Export, uses: ColumnUses, name: str = "auto") -> PredictionFormat:
+def format_of(export: Export, uses: ColumnUses, name: str = "auto") -> Tool:
     """The format of an export: the one named, or the only one that recognises it.
 
     A description of all columns by the user comes first. A table that no format recognises is a wide one, and

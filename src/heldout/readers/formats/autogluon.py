@@ -18,9 +18,9 @@ from heldout.flags import Flag
 from heldout.readers.columns import quoted
 from heldout.readers.formats.base import ColumnUses, Export, is_frame
 from heldout.readers.formats.given import INDEX, check_target
-from heldout.readers.formats.line_roles import LineRoles
 from heldout.readers.formats.parts import parts_of
 from heldout.readers.formats.tool import Tool, of_kind
+from heldout.readers.long_table import LineRoles
 from heldout.readers.tables import Table, table_of_frame
 
 _LEADERBOARD = {"model", "score_val", "stack_level"}
@@ -54,7 +54,7 @@ class AutoGluon(Tool):
                 f"{export.name} is a leaderboard of AutoGluon, which has one score for each model and no "
                 "predictions; give predictor.predict_proba_multi()."
             )
-        check_target(uses, f"{export.name}, as AutoGluon gives it,")
+        check_target(uses, export.name)
         tables, row = self._labelled(export)
         ensembles = [model for model in tables if model.startswith(_ENSEMBLE)]
         if len(tables) == len(ensembles):

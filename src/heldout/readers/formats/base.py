@@ -1,4 +1,4 @@
-"""What a format of predictions is: how it recognises an export of a tool, and how it reads it."""
+"""What a user has of a tool, and what the user says about it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from heldout.errors import InputError
-from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import Table, read_table, table_of_frame
 
 
@@ -121,26 +120,6 @@ class ColumnUses:
                 "and `row=`.",
                 argument=name,
             )
-
-
-class PredictionFormat(Protocol):
-    """A format of predictions: one file in this folder, and one line in ``FORMATS``."""
-
-    name: str
-    """What users write for it, such as "caret"."""
-    title: str
-    """What it is, such as "fit$pred of caret"."""
-    signs: str
-    """What it is recognised by, for sentences, such as "columns pred, obs and rowIndex"."""
-
-    def recognises(self, export: Export, uses: ColumnUses) -> bool:
-        """Whether an export is of this format; certain, never likely: two formats must not recognise one export."""
-
-    def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
-        """The predictions; called where the format was recognised, or named by the user.
-
-        Raises InputError where a column is missing, a line occurs twice, or a column could have two uses.
-        """
 
 
 def without_row_names(table: Table) -> Table:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from heldout.readers.columns import place_of_class
 from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.formats.line_roles import LineRoles
 from heldout.readers.formats.tool import Tool, of_kind
 from heldout.readers.known_classes import class_values
+from heldout.readers.long_table import LineRoles
 from heldout.readers.tables import Table
 
 _NOTHING_TUNED = ("parameter",)

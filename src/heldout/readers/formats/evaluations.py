@@ -21,10 +21,8 @@ from heldout.metrics.scores import MeanScore
 from heldout.predictions import SearchQuestion
 from heldout.readers.columns import quoted
 from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.formats.line_roles import LineRoles
 from heldout.readers.formats.tool import Tool
-from heldout.readers.lines import natural_order
-from heldout.readers.prediction_table import PredictionTable
+from heldout.readers.long_table import LineRoles, natural_order
 from heldout.readers.tables import Table
 
 LOSSES = re.compile(
@@ -130,15 +128,11 @@ class Evaluations(Tool):
             values="score",
             weight="weight" if "weight" in table.frame else None,
             attributes=("content",),
+            shown={"systems": "system", "items": "item", "runs": "run"},
             question=SearchQuestion(
                 metric=MeanScore(), method=Shrinkage(stratify=True) if stratified else None, of_search=False
             ),
         )
-
-    def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
-        table = super().read(export, uses)
-        own = {"systems": "system", "items": "item", "runs": "run"}
-        return replace(table, source=replace(table.source, columns=own))
 
     def _of_one_score(self, frame: Any, uses: ColumnUses) -> tuple[Any, list[str]]:
         """The lines of one score for each task, and what was chosen where there are several."""
@@ -174,10 +168,6 @@ class Scores(Tool):
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         return False
 
-    def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
-        table = super().read(export, uses)
-        return replace(table, source=replace(table.source, columns={}))
-
     def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
         table = export.table_with()
         return {"": replace(table, frame=table.frame.assign(**{PART: "all", BEST: MeanScore().range[1]}))}, uses
@@ -191,6 +181,7 @@ class Scores(Tool):
         return LineRoles(
             fold=(PART,),
             heads={name: {"": name} for name in names},
+            shown={},
             question=SearchQuestion(metric=MeanScore(), of_search=False),
         )
 

@@ -49,13 +49,12 @@ def with_values(table: Table, uses: ColumnUses, *, by_label: bool = False) -> tu
     return replace(table, frame=frame), replace(uses, **named)
 
 
-def check_target(uses: ColumnUses, tool: str) -> None:
+def check_target(uses: ColumnUses, name: str) -> None:
     """Refuse an export without true values where the user gives none."""
     if uses.target is None:
         raise InputError(
-            f"{tool} does not hold the true values; give them with `target='FILE:COL'`, a column of another file "
-            "with the rows in the same order (in Python also an array), or with `target='COL'` if you added them "
-            "to the export.",
+            f"target is needed: name the column of true values of {name} with `target='COL'`, or give "
+            "`target='FILE:COL'`, a column of another file with rows in the same order (in Python also an array).",
             argument="target",
         )
 

@@ -15,8 +15,8 @@ from heldout.errors import InputError
 from heldout.readers.columns import quoted, texts_of_classes
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.given import check_target
-from heldout.readers.formats.line_roles import LineRoles
 from heldout.readers.formats.tool import Tool
+from heldout.readers.long_table import LineRoles
 from heldout.readers.tables import Table
 
 _PREDICT, _FOLD = "predict", "fold_assignment"
@@ -38,7 +38,7 @@ class H2O(Tool):
 
     def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
         tables = super().tables(export, uses)
-        check_target(uses, f"{export.name}, as H2O writes it,")
+        check_target(uses, export.name)
         return tables
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:

@@ -17,9 +17,9 @@ from heldout.errors import InputError
 from heldout.readers.columns import check_numbers
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.given import check_target, values_of
-from heldout.readers.formats.line_roles import LineRoles
 from heldout.readers.formats.parts import parts_of
 from heldout.readers.formats.tool import Tool, check_alone, of_kind, with_prefix
+from heldout.readers.long_table import LineRoles
 from heldout.readers.tables import Table
 
 _ROWS = ("row_id", "rowid")
@@ -48,7 +48,7 @@ class OpenMLRun(Tool):
         for table in tables.values():
             _check_rows(table, row)
         if "target" not in columns:
-            check_target(uses, f"{export.name} (an old run)")
+            check_target(uses, export.name)
             tables = {run: _with_truth(table, uses.target, row) for run, table in tables.items()}
             uses = replace(uses, target=None)
         return tables, uses

@@ -15,8 +15,8 @@ from typing import Any
 from heldout.errors import InputError
 from heldout.readers.columns import check_names
 from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.formats.line_roles import LineRoles
 from heldout.readers.formats.tool import Tool, of_kind
+from heldout.readers.long_table import LineRoles
 from heldout.readers.tables import Table
 from heldout.readers.text_lines import all_lines, numbers_of, opening_lines, records
 

@@ -16,15 +16,14 @@ from numpy.typing import NDArray
 from heldout.data.task import array_of, column_of, in_one_order
 from heldout.errors import InputError
 from heldout.readers.formats.autogluon import holds_ensemble
-from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat, is_frame
-from heldout.readers.formats.plain import predictions_from_table
-from heldout.readers.prediction_table import PredictionTable, Source
-from heldout.readers.tables import table_of_frame
+from heldout.readers.formats.base import ColumnUses, Export, is_frame
+from heldout.readers.formats.plain import WideFormat
+from heldout.readers.tables import Table, table_of_frame
 
 _OF_CROSS_VALIDATE = {"fit_time", "score_time"}
 
 
-class ScikitLearn(PredictionFormat):
+class ScikitLearn(WideFormat):
     name = "scikit_learn"
     title = "arrays of cross_val_predict of scikit-learn"
     signs = "a mapping from names to arrays or Series"
@@ -39,7 +38,7 @@ class ScikitLearn(PredictionFormat):
             and not holds_ensemble(value)
         )
 
-    def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
+    def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
         import pandas as pd
 
         if not self.recognises(export, uses):
@@ -69,8 +68,7 @@ class ScikitLearn(PredictionFormat):
         if len(rows) > 1:
             sizes = ", ".join(f"{name}: {len(array)}" for name, array in arrays.items())
             raise InputError(f"the arrays must be of the same rows, got {sizes} rows.")
-        table = table_of_frame(pd.DataFrame(dict(columns)), "the arrays")
-        return predictions_from_table(table, uses, Source("the arrays", self.name, self.title))
+        return self.checked(table_of_frame(pd.DataFrame(dict(columns)), "the arrays"), uses)
 
 
 def _columns(name: str, array: NDArray[Any], target: Any) -> list[tuple[str, NDArray[Any]]]:

@@ -29,9 +29,9 @@ from heldout.flags import Flag
 from heldout.readers.columns import check_complete, first_line
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.given import check_target, with_values
-from heldout.readers.formats.line_roles import LineRoles
 from heldout.readers.formats.parts import json_object
 from heldout.readers.formats.tool import Tool
+from heldout.readers.long_table import LineRoles
 from heldout.readers.tables import Table
 
 _MATRIX, _METADATA, _LABELS = "pred-val.dat", "metadata.json", "label-val.csv.zip"

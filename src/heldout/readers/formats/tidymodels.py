@@ -15,8 +15,8 @@ from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import place_of_class, quoted
 from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.formats.line_roles import LineRoles
 from heldout.readers.formats.tool import Tool, with_prefix
+from heldout.readers.long_table import LineRoles
 from heldout.readers.tables import Table
 
 _LABELS, _VALUES, _OF_CLASS, _ROW = ".pred_class", ".pred", ".pred_", ".row"

@@ -6,29 +6,42 @@ a column of models.
 
 from __future__ import annotations
 
-from abc import abstractmethod
+import re
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from heldout.data.task import row_labels
+from heldout.data.task import checked_groups, checked_weights, row_labels
 from heldout.errors import InputError
+from heldout.flags import Flag
 from heldout.metrics.base import Response
-from heldout.readers.columns import free_name, quoted
-from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat, without_row_names
+from heldout.readers.columns import check_numbers, free_name, quoted
+from heldout.readers.formats.base import ColumnUses, Export, without_row_names
 from heldout.readers.formats.given import with_values
-from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.formats.parts import parts_of, stacked
-from heldout.readers.known_classes import kind_of_prediction
-from heldout.readers.lines import numbered_rows
-from heldout.readers.prediction_table import PredictionTable
+from heldout.readers.known_classes import KnownClasses, kind_of_prediction
+from heldout.readers.long_table import LineRoles, Pivot, numbered_rows, pivot_of
+from heldout.readers.prediction_arrays import PredictionArrays
+from heldout.readers.prediction_table import PredictionTable, Source
 from heldout.readers.tables import Table
 
+_AS_LABELS = (
+    "The whole numbers in {column!r} are read as labels of classes, because the target holds each of them; if they "
+    "are amounts, name all columns yourself (configuration, row, target, fold and prediction)."
+)
 
-class Tool(PredictionFormat):
-    """What its tables need, and what their columns are."""
 
+class Tool(ABC):
+    """What its tables need, and what their columns are: one file in this folder, and one line in ``FORMATS``."""
+
+    name: str
+    """What users write for it, such as "caret"."""
+    title: str
+    """What it is, such as "fit$pred of caret"."""
+    signs: str
+    """What it is recognised by, for sentences, such as "columns pred, obs and rowIndex"."""
     needs: tuple[str, ...] = ()
     """Columns that every table of it has."""
     marks: tuple[str, ...] = ()
@@ -47,10 +60,15 @@ class Tool(PredictionFormat):
     """A sentence on how the tool keeps the predictions of all configurations."""
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
+        """Whether an export is of this format; certain, never likely: two formats must not recognise one export."""
         parts = parts_of(export, *self.endings).values() if self.endings else [export]
         return any(part.columns - {*uses.exclude} >= {*self.needs, *self.marks} for part in parts)
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
+        """The predictions; called where the format was recognised, or named by the user.
+
+        Raises InputError where a column is missing, a line occurs twice, or a column could have two uses.
+        """
         tables, uses = self.tables(export, uses)
         if not tables:
             raise InputError(f"{export.name} holds no file of {self.title} ({' or '.join(self.endings)}).")
@@ -70,7 +88,7 @@ class Tool(PredictionFormat):
         filled = {use: getattr(roles, use) or getattr(uses, use) for use in _FILLED}
         fold = roles.fold or (() if uses.fold is None else (uses.fold,))
         n_rows = roles.n_rows or (_n_rows(first.labels, given) if self.by_label else None)
-        return predictions_of_lines(table, replace(roles, fold=fold, n_rows=n_rows, **filled), self, export.name)
+        return self.predictions(table, replace(roles, fold=fold, n_rows=n_rows, **filled), uses)
 
     def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
         """The table of each model, or that of all, and the uses; refused where the export cannot be read."""
@@ -87,8 +105,42 @@ class Tool(PredictionFormat):
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         """What the other columns of the table are; the uses are those of the user and of ``columns``."""
 
+    def predictions(self, table: Table, roles: LineRoles, uses: ColumnUses) -> PredictionTable:
+        """The predictions of a table, of which the tool says what they are."""
+        pivot = pivot_of(table, roles, self.configuration)
+        flags = {**roles.flags, **pivot.flags}
+        if len(pivot.names) == 1 and roles.is_chosen and Flag.INCOMPLETE_CONFIGURATIONS not in flags:
+            flags |= Flag.ONE_CONFIGURATION_KEPT.of(source=table.name, remedy=self.remedy)
+        if pivot.folds is None:
+            flags |= Flag.FOLDS_UNKNOWN.of(source=table.name)
+        by_time = (
+            self.slices and pivot.resamples and all(re.fullmatch(self.slices, name) for name in pivot.resamples)
+        )
+        arrays = PredictionArrays(
+            names=tuple(roles.heads) or pivot.names,
+            folds=pivot.folds,
+            adaptive=roles.adaptive,
+            exchangeable=not by_time,
+            flags=flags,
+            question=roles.question,
+            **_responses(table.frame, roles, pivot),
+        )
+        as_labels: tuple[str, ...] = ()
+        if arrays.classes is not None and arrays.probabilities is None and arrays.classes.dtype.kind in "iuf":
+            as_labels = (_AS_LABELS.format(column=roles.labels),) * (len(arrays.classes) > 2)
+        columns = replace(roles, settings=pivot.settings).columns
+        shown = {use: (" in " if use == "folds" else ", ").join(names) for use, names in columns.items()}
+        return PredictionTable.of_arrays(
+            pivot.truth,
+            arrays,
+            Source(table.name, self.name, self.title, shown if roles.shown is None else roles.shown),
+            groups=checked_groups(pivot.groups, len(pivot.truth)),
+            sample_weight=checked_weights(pivot.weights, len(pivot.truth)),
+            remarks=(*table.remarks, *as_labels, *roles.remarks),
+        )
 
-_FILLED = ("target", "row", "repeat", "configuration", "group", "weight")
+
+_FILLED = ("target", "event", "row", "repeat", "configuration", "group", "weight")
 
 
 def _complete(table: Table, uses: ColumnUses, by_label: bool) -> tuple[Table, ColumnUses]:
@@ -98,7 +150,8 @@ def _complete(table: Table, uses: ColumnUses, by_label: bool) -> tuple[Table, Co
     frame = table.frame.drop(columns=list(uses.exclude))
     if uses.row is None:
         uses = replace(uses, row=free_name("row", frame.columns))
-        frame = frame.assign(**{str(uses.row): np.arange(1, len(frame) + 1)})
+        repeats = np.zeros(len(frame)) if uses.repeat is None else frame[uses.repeat].factorize()[0]
+        frame = frame.assign(**{str(uses.row): frame.groupby(repeats).cumcount().to_numpy() + 1})
     return replace(table, frame=frame), replace(uses, exclude=())
 
 
@@ -108,6 +161,26 @@ def _n_rows(labels: Any, target: Any) -> int | None:
     if labels is None:
         return None
     return len(given) if given is not None and {*labels} <= {*given} else numbered_rows(labels)
+
+
+def _responses(frame: Any, roles: LineRoles, pivot: Pivot) -> dict[str, Any]:
+    """The classes, and the predictions as the fields of ``PredictionArrays`` hold them."""
+    heads = [*roles.heads.values()] or [{"": roles.values} if roles.values else roles.probabilities]
+    if "" in heads[0]:
+        columns = [frame[head[""]] for head in heads]
+        for column in columns:
+            check_numbers(column, "the predictions")
+        values = [pivot.placed(column.to_numpy(dtype=np.float64), np.nan) for column in columns]
+        classes = np.unique(frame[roles.target].to_numpy(dtype=str)) if roles.of_classes else None
+        return {"values": np.concatenate(values, axis=1), "classes": classes}
+    known = [KnownClasses.of_columns(frame, roles.target, roles.labels, head) for head in heads]
+    responses: dict[str, Any] = {"classes": known[0].labels}
+    if roles.labels is not None:
+        responses["labels"] = pivot.placed(known[0].codes(frame[roles.labels]), -1)
+    if any(heads):
+        scores = [pivot.placed(classes.scores(frame), np.nan) for classes in known]
+        responses["probabilities"] = np.concatenate(scores, axis=1)
+    return responses
 
 
 def of_kind(

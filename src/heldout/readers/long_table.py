@@ -1,0 +1,515 @@
+"""The long table: which columns of a table are rows, repeats, folds, configurations and predictions, and its pivot.
+
+Lines are placed by their keys, and no two lines have the same keys, so the order of the lines means nothing. All
+formats end here, so every check of lines, rows, folds and repeats is made here once.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout._text import counted
+from heldout.data.task import survival_target
+from heldout.errors import InputError
+from heldout.flags import Flag
+from heldout.predictions import SearchQuestion
+from heldout.readers.columns import (
+    check_complete,
+    check_numbers,
+    events_of_column,
+    is_setting,
+    labels_of_column,
+    plain,
+    quoted,
+)
+from heldout.readers.tables import Table
+
+_REPEAT = re.compile(r".+\.Rep(\d{1,18})")
+"""The names that caret gives to the folds of repeats: ``Fold1.Rep2``."""
+_DIGITS = re.compile(r"(\d{1,18})")
+
+
+@dataclass(frozen=True)
+class LineRoles:
+    """The role of each column that matters; all are names of columns."""
+
+    target: str = ""
+    event: str | None = None
+    """Of a survival target, which then holds times."""
+    row: str = ""
+    configuration: tuple[str, ...] = ()
+    """Columns that together identify a configuration; none for a single configuration. Some may be of one model."""
+    fold: tuple[str, ...] = ()
+    """Columns that together identify a resample, such as ``("id", "id2")``."""
+    repeat: str | None = None
+    """By default repeats are found from the names of folds, or from which resamples overlap."""
+    labels: str | None = None
+    probabilities: Mapping[str, str] = field(default_factory=dict)
+    """The column of each class, by the text of the class."""
+    values: str | None = None
+    """Predicted numbers of a regression; at least one of ``labels``, ``probabilities`` and ``values`` is given."""
+    of_classes: bool = False
+    """Whether the values are scores, and the target holds the class of each row, such as its task."""
+    heads: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """``probabilities`` of each configuration by its name, where these have columns and no lines of their own; a
+    column of no class holds values."""
+    group: str | None = None
+    weight: str | None = None
+    settings: tuple[str, ...] = ()
+    """Columns that are added to the name of a configuration, as far as they have one value in each."""
+    attributes: tuple[str, ...] = ()
+    """Columns of the data, which are the same in all lines of a row."""
+    n_rows: int | None = None
+    """How many rows the data have; by default as many as the rows are numbered up to."""
+    whole: bool = False
+    """Whether every configuration predicts every row in every repeat; else a row may be held out in some repeats,
+    and a configuration may lack folds."""
+    in_order: bool = False
+    """Whether rows keep the order of their lines; else they are sorted."""
+    is_chosen: bool = False
+    """Whether a single configuration may be the best of several that are not in the table."""
+    adaptive: bool = False
+    """Whether configurations were proposed or dropped because of scores."""
+    question: SearchQuestion | None = None
+    """What is estimated where the user says nothing else."""
+    shown: Mapping[str, str] | None = None
+    """What was found where, for people; by default the columns of each use."""
+    flags: Mapping[Flag, str] = field(default_factory=dict)
+    """What the format knows to be lost; unknown folds are flagged for all."""
+    remarks: Sequence[str] = ()
+    """Sentences about assumptions, in addition to those of the table."""
+
+    @property
+    def keys(self) -> str:
+        """The columns that identify a line, for sentences."""
+        folds, settings = quoted(self.fold) or "unknown", quoted(self.configuration) or "one"
+        return f"rows: {self.row!r}, folds: {folds}, configurations: {settings}"
+
+    @property
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        """The columns of each use as people call it, in the order in which they read them."""
+        columns: dict[str, Sequence[str | None]] = {
+            "truth": (self.target,),
+            "event": (self.event,),
+            "rows": (self.row,),
+            "folds": tuple(reversed(self.fold)),
+            "repeats": (self.repeat,),
+            "configurations": (*self.configuration, *self.settings),
+            "labels": (self.labels,),
+            "probabilities": tuple(self.probabilities.values()),
+            "predictions": (self.values,),
+            "groups": (self.group,),
+            "weights": (self.weight,),
+        }
+        return {use: given for use, names in columns.items() if (given := tuple(name for name in names if name))}
+
+    def check(self, table: Table) -> None:
+        """Refuse columns that are missing, or that have missing values where every line needs one."""
+        complete = {"truth", "event", "rows", "repeats", "groups", "weights"}
+        complete |= {"configurations"} if self.whole else {"folds"}
+        for use, names in self.columns.items():
+            purpose = "the target" if use == "truth" else f"the {use}"
+            for name in names:
+                column = table.column(name, purpose)
+                if use in complete:
+                    check_complete(column, purpose)
+        if self.weight is not None:
+            check_numbers(table.frame[self.weight], "the weights")
+        if self.event is not None:
+            check_numbers(table.frame[self.target], "the target (times)")
+
+
+@dataclass(frozen=True, eq=False)
+class Pivot:
+    """The cells of N rows, R repeats and C configurations of a long table, and what is the same in each row."""
+
+    lines: NDArray[np.intp]
+    """(N, R, C): -1 where a row was not held out in a repeat."""
+    names: tuple[str, ...]
+    """Of the configurations."""
+    settings: tuple[str, ...]
+    """The columns that were added to these names."""
+    truth: NDArray[Any]
+    groups: NDArray[Any] | None
+    weights: NDArray[Any] | None
+    """(N,): as in the table."""
+    folds: NDArray[Any] | None
+    """(N, R): of a ``whole`` table as they are there, else numbered from 0 in each repeat, -1 where a row was not
+    held out; None if unknown."""
+    resamples: Sequence[str]
+    """The names of the resamples."""
+    flags: Mapping[Flag, str]
+
+    def placed(self, values: NDArray[Any], absent: Any) -> NDArray[Any]:
+        """Values of lines (n_lines, ...) as (N, C, R, ...)."""
+        placed = values[self.lines]
+        placed[self.lines < 0] = absent
+        return np.ascontiguousarray(placed.swapaxes(1, 2))
+
+
+@dataclass(frozen=True, eq=False)
+class LineKey:
+    """One key of a cell."""
+
+    noun: str
+    """What its values are, such as "row"."""
+    codes: NDArray[np.intp]
+    """(n_lines,): the number of each line's value."""
+    labels: Sequence[Any]
+    """The value of each code."""
+
+    def column(self, name: str) -> Any:
+        """The value of each line, as a column."""
+        import pandas as pd
+
+        return pd.Series(np.array([*self.labels], dtype=object)[self.codes], name=name)
+
+
+def pivot_of(table: Table, roles: LineRoles, alone: str) -> Pivot:
+    """Place the lines of a table by their keys.
+
+    ``alone``: the name of a configuration that no column names. Refused are missing values, a cell in two lines or,
+    where it must be there, in none, and rows with two values of what is the same in all lines of a row.
+    """
+    frame = table.frame
+    roles.check(table)
+    configurations, settings = _configurations(table, roles, alone)
+    rows = _line_key("row", frame[roles.row])
+    resamples = None if roles.whole else _resample_key(frame, roles)
+    numbers = None if roles.repeat is None else frame[roles.repeat]
+    if numbers is None and len(roles.fold) == 1 and not roles.heads:
+        numbers = repeats_of_names(frame[roles.fold[0]])
+    repeats = None if numbers is None else _line_key("repeat", numbers)
+    of_line = _repeat_of_line(rows, resamples, configurations) if repeats is None else repeats.codes
+    in_repeat = repeats or LineKey("repeat", of_line, range(int(of_line.max()) + 1))
+    lines = _lines_of_cells([rows, in_repeat, configurations], [rows, repeats or resamples, configurations], roles)
+    if roles.in_order:
+        lines.sort(axis=0)
+    folds = None
+    if roles.fold:
+        of_cell = lines.reshape(-1, lines.shape[2])
+        column = frame[roles.fold[0]] if resamples is None else resamples.column(", ".join(roles.fold))
+        check_same("the folds", column, of_cell, rows)
+        first = _first_lines(of_cell)
+        if resamples is None:
+            folds = np.asarray(labels_of_column(column))[first].reshape(lines.shape[:2])
+        else:
+            folds = _numbered(np.where(first < 0, -1, resamples.codes[first]).reshape(lines.shape[:2]))
+        if roles.repeat is not None:
+            _check_folds_of_repeats(roles, folds)
+    kept, flags = _complete_configurations(lines, folds, [rows, in_repeat, configurations], roles)
+    lines, names = lines[:, :, kept], tuple(str(configurations.labels[place]) for place in kept)
+    of_row = lines.reshape(len(lines), -1)
+    first = _first_lines(of_row)
+    same = [("the target", roles.target), ("the event", roles.event), ("the groups", roles.group)]
+    for what, name in [
+        *same,
+        ("the weights", roles.weight),
+        *(("the attributes", name) for name in roles.attributes),
+    ]:
+        if name is not None:
+            check_same(what, frame[name], of_row, rows)
+    truth = labels_of_column(frame[roles.target])[first]
+    if roles.event is not None:
+        truth = survival_target((events_of_column(frame[roles.event])[first], truth))
+    missing = (roles.n_rows or numbered_rows(rows.labels, math.inf)) - len(lines)
+    if missing > 0:
+        flags |= Flag.ROWS_NOT_HELD_OUT.of(source=table.name, missing=missing, total=missing + len(lines))
+    return Pivot(
+        lines,
+        names,
+        settings,
+        truth,
+        None if roles.group is None else labels_of_column(frame[roles.group])[first],
+        None if roles.weight is None else frame[roles.weight].to_numpy()[first],
+        folds,
+        () if resamples is None else resamples.labels,
+        flags,
+    )
+
+
+def _repeat_of_line(rows: LineKey, resamples: LineKey | None, configurations: LineKey) -> NDArray[np.intp]:
+    cells = np.unique(rows.codes * len(configurations.labels) + configurations.codes)
+    # Where each configuration predicted a row once, all resamples are folds of one repeat.
+    if resamples is None or len(cells) == len(rows.codes):
+        return np.zeros(len(rows.codes), dtype=np.intp)
+    return repeats_of_resamples(rows.codes, resamples.codes, len(rows.labels))[resamples.codes]
+
+
+def _lines_of_cells(keys: Sequence[LineKey], shown: Sequence[LineKey | None], roles: LineRoles) -> NDArray[np.intp]:
+    """The line of each cell, with an axis for each key, -1 where a cell is in no line; two lines are refused."""
+    shape = tuple(len(key.labels) for key in keys)
+    # Beyond this, numbers of cells would overflow and meet each other.
+    if math.prod(shape) > np.iinfo(np.int64).max:
+        raise InputError(
+            f"{' x '.join(f'{n} {key.noun}s' for n, key in zip(shape, keys, strict=True))} are too many cells."
+        )
+    numbers = np.ravel_multi_index([key.codes for key in keys], shape)
+    order = np.argsort(numbers, kind="stable")
+    placed = numbers[order]
+    twice = np.flatnonzero(placed[1:] == placed[:-1])
+    if twice.size:
+        first, second = (int(line) for line in order[twice[0] : twice[0] + 2])
+        named = [key for key in shown if key is not None]
+        raise InputError(
+            f"{_cell(named, [key.codes[first] for key in named])} is in two lines, {first + 1} and {second + 1}; "
+            f"{roles.keys} tell lines apart: name the column that distinguishes these with `configuration=` or "
+            "`repeat=` (export it if it is missing), or leave one of the lines out."
+        )
+    lines = np.full(shape, -1, dtype=np.intp)
+    lines.reshape(-1)[placed] = order
+    return lines
+
+
+def _cell(keys: Sequence[LineKey], codes: Sequence[Any]) -> str:
+    named = [f"{key.noun} {key.labels[code]!s}" for key, code in zip(keys, codes, strict=True)]
+    several = [text for key, text in zip(keys, named, strict=True) if len(key.labels) > 1]
+    return " of ".join(several or named[:1])
+
+
+def _numbered(resamples: NDArray[np.intp]) -> NDArray[np.int32]:
+    """The folds (N, R) numbered from 0 in each repeat, as those of a search are; -1 stays."""
+    folds = resamples.astype(np.int32)
+    for column in folds.T:
+        held = column >= 0
+        column[held] = np.unique(column[held], return_inverse=True)[1]
+    return folds
+
+
+def _complete_configurations(
+    lines: NDArray[np.intp], folds: NDArray[Any] | None, keys: Sequence[LineKey], roles: LineRoles
+) -> tuple[NDArray[np.intp], dict[Flag, str]]:
+    """The configurations that predicted every row that others predicted, and a flag on those that lack folds.
+
+    A fold that lacks all rows of a configuration is a fit that was not made; one that lacks some is damage.
+    """
+    has: NDArray[np.bool_] = np.asarray(lines >= 0)
+    lacks = ~has & (roles.whole | np.any(has, axis=2, keepdims=True))
+    absent = lacks
+    if not roles.whole:
+        of_cell = np.zeros(lines.shape[:2], dtype=np.intp) if folds is None else folds.astype(np.intp)
+        # Codes that do not recur in another repeat, so that a fold is one number.
+        of_cell = of_cell + np.arange(lines.shape[1]) * (of_cell.max() + 1)
+        fits = [np.isin(of_cell, of_cell[has[:, :, column]]) for column in range(lines.shape[2])]
+        absent = lacks & np.stack(fits, axis=2)
+    if absent.any():
+        n = int(absent.sum())
+        more = f" (one of {n} that are missing)" if n > 1 else ""
+        raise InputError(
+            f"{_cell(keys, np.argwhere(absent)[0])} is in no line{more}, but others predicted it ({roles.keys}); "
+            "each configuration must have predicted the same rows in each repeat: add its line with an empty "
+            "prediction, or if one of these is no setting of the model, leave it out with `exclude=`."
+        )
+    incomplete, kept = (np.flatnonzero(lacks.any(axis=(0, 1)) == lacking) for lacking in (True, False))
+    if not kept.size:
+        raise InputError(
+            f"no configuration has predictions of all folds ({roles.keys}); if one of these columns is no setting "
+            "of the model, leave it out with `exclude=`."
+        )
+    which = quoted([keys[2].labels[int(place)] for place in incomplete], 3)
+    total, lacking = lines.shape[2], len(incomplete)
+    flag = Flag.INCOMPLETE_CONFIGURATIONS.of(lacking=lacking, total=total, which=which) if lacking else {}
+    return kept, flag
+
+
+def _check_folds_of_repeats(roles: LineRoles, folds: NDArray[Any]) -> None:
+    """Refuse repeats with equal folds: such "repeats" are configurations, whose predictions would be averaged."""
+    if folds.shape[1] > 1 and (folds == folds[:, :1]).all() and len(np.unique(folds)) > 1:
+        raise InputError(
+            f"the {folds.shape[1]} repeats (column {roles.repeat!r}) have the same folds (column "
+            f"{quoted(roles.fold)}), as the lines of several configurations have, and their predictions would be "
+            "averaged; use `configuration=` with `row=`, or, if the same folds were repeated, leave the folds out "
+            "(`exclude=`)."
+        )
+
+
+def _configurations(table: Table, roles: LineRoles, alone: str) -> tuple[LineKey, tuple[str, ...]]:
+    """The configurations, with the values of their settings in their names, and the columns of these settings."""
+    frame = table.frame
+    if not roles.configuration:
+        return LineKey("configuration", np.zeros(len(frame), dtype=np.intp), [alone]), ()
+    # A column with one value everywhere tells no configurations apart, and only lengthens names.
+    distinct = [column for column in roles.configuration if frame[column].nunique(dropna=False) > 1]
+    key = _configuration_key(frame, distinct or roles.configuration, table.name)
+    several = [column for column in roles.settings if frame[column].nunique(dropna=False) > 1]
+    settings = tuple(column for column in several if is_setting(frame[column], key.codes))
+    if not settings:
+        return key, ()
+    first = np.unique(key.codes, return_index=True)[1]
+    labels = [
+        f"{label} ({_settings_text(frame.iloc[int(line)], settings)})"
+        for label, line in zip(key.labels, first, strict=True)
+    ]
+    return LineKey(key.noun, key.codes, labels), settings
+
+
+def _settings_text(line: Any, settings: Sequence[str]) -> str:
+    """The settings of a line; those of other models are missing."""
+    values = {name: line[name] for name in settings if line[name] == line[name]}
+    return ", ".join(
+        f"{name}={f'{value:.6g}' if isinstance(value, float) else plain(value)}" for name, value in values.items()
+    )
+
+
+def _configuration_key(frame: Any, columns: Sequence[str], name: str) -> LineKey:
+    """The configurations: combinations of the values of their columns, by the sorted values of each column.
+
+    A missing value is the setting of another model: it is a value of its own, which the name leaves out. Columns of
+    which most combinations are in one line, as those of identifiers are, are refused; ``name`` is the table's, for
+    the sentence.
+    """
+    keys = [_setting_key(frame[column]) for column in columns]
+    codes = np.zeros(len(frame), dtype=np.intp)
+    for key in keys:  # one column after the other: all combinations of many settings would be too many to number
+        codes = np.unique(codes * len(key.labels) + key.codes, return_inverse=True)[1].reshape(-1)
+    first = np.unique(codes, return_index=True)[1]
+    alone = len(keys) == 1 and isinstance(keys[0].labels[0], str)
+    labels = [
+        ", ".join(
+            plain(value, 200) if alone else f"{column}={plain(value, 200)}"
+            for column, value in zip(columns, (key.labels[key.codes[line]] for key in keys), strict=True)
+            if value is not None
+        )
+        or "no settings"
+        for line in first
+    ]
+    if 2 * len(labels) > len(codes):
+        raise InputError(
+            f"{quoted(columns)} of {name} would make {len(labels)} configurations of "
+            f"{counted(len(codes), 'line')}, most of them with one row; name the columns of settings with "
+            "`configuration=`, or leave out with `exclude=` a column that is none (to bound one configuration "
+            "named beforehand: heldout estimate --fixed-configuration NAME)."
+        )
+    return LineKey("configuration", codes, labels)
+
+
+def _setting_key(column: Any) -> LineKey:
+    """The key with a column's values, sorted, and None last for missing ones."""
+    codes, labels = column.factorize(sort=True)
+    missing = codes < 0
+    is_whole = labels.dtype.kind == "f" and np.isfinite(labels).all() and (labels == labels.round()).all()
+    if missing.any() and is_whole:
+        labels = labels.astype(np.int64)  # whole numbers, which missing values turned into floats
+    return LineKey("configuration", np.where(missing, len(labels), codes), [*labels, None])
+
+
+def _line_key(noun: str, column: Any) -> LineKey:
+    """The key with a column's values, none of them missing; sorted, so that the order of lines does not matter."""
+    return LineKey(noun, *column.factorize(sort=True))
+
+
+def _resample_key(frame: Any, roles: LineRoles) -> LineKey | None:
+    """The resamples, in the order of the numbers in their names."""
+    if not roles.fold:
+        return None
+    codes = frame.groupby(list(roles.fold), sort=False).ngroup().to_numpy()
+    first = np.unique(codes, return_index=True)[1]
+    labels = [", ".join(plain(frame[column].iloc[line], 200) for column in roles.fold) for line in first]
+    # Fold10 follows Fold9, although it sorts before Fold2.
+    order = natural_order(labels)
+    return LineKey("fold", np.argsort(order)[codes], [labels[place] for place in order])
+
+
+def natural_order(labels: Sequence[Any]) -> list[int]:
+    """The order in which people number: Fold2 before Fold10.
+
+    Examples
+    --------
+    >>> natural_order(["Fold10", "Fold9", "Fold1"])
+    [2, 1, 0]
+    """
+
+    def parts(label: Any) -> list[tuple[int, int, str]]:
+        pieces = _DIGITS.split(str(label))
+        # Numbers before text where both begin a name, so that all names can be compared.
+        return [(0, int(piece), "") if piece.isdecimal() else (1, 0, piece) for piece in pieces if piece]
+
+    return sorted(range(len(labels)), key=lambda place: parts(labels[place]))
+
+
+def repeats_of_names(folds: Any) -> Any:
+    """The number of the repeat in the name of each fold, as caret writes it; None if the names have none.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> repeats_of_names(pd.Series(["Fold1.Rep2", "Fold1.Rep1"])).tolist()
+    [2, 1]
+    """
+    numbers = {label: match[1] for label in folds.unique() if (match := _REPEAT.fullmatch(str(label)))}
+    return folds.map(numbers).astype(int) if len(numbers) == folds.nunique(dropna=False) else None
+
+
+def repeats_of_resamples(rows: NDArray[np.intp], resamples: NDArray[np.intp], n_rows: int) -> NDArray[np.intp]:
+    """The repeat of each resample.
+
+    Parameters
+    ----------
+    rows, resamples : ndarray of int, shape (n,)
+        Rows that were held out, each with the number of its resample, in the order in which they were drawn.
+    n_rows : int
+
+    Returns
+    -------
+    ndarray of int, shape (number of resamples,)
+        Successive resamples are one repeat if each row is in exactly one of them, and this divides all resamples;
+        otherwise each resample is a repeat of its own, unless no two overlap.
+
+    Examples
+    --------
+    >>> rows, folds = np.array([0, 1, 2, 2, 0, 1]), np.array([0, 0, 1, 2, 3, 3])
+    >>> repeats_of_resamples(rows, folds, 3).tolist()
+    [0, 0, 1, 1]
+    """
+    # Once a row and resample: each configuration repeats them.
+    pairs = np.unique(np.stack([resamples, rows]), axis=1)
+    sizes = np.bincount(pairs[0])
+    # No row recurs, so all resamples are folds of one repeat.
+    if len(np.unique(pairs[1])) == len(pairs[1]):
+        return np.zeros(len(sizes), dtype=np.intp)
+    ends = np.cumsum(sizes)
+    repeat = (ends - 1) // n_rows
+    # Repeats of whole cross-validations end exactly at multiples of the number of rows; bootstraps and hold-outs do
+    # not.
+    whole = np.isin(np.arange(n_rows, ends[-1] + n_rows, n_rows), ends).all()
+    once = np.unique(np.stack([repeat[pairs[0]], pairs[1]]), axis=1).shape == pairs.shape
+    return repeat if whole and once else np.arange(len(sizes), dtype=np.intp)
+
+
+def _first_lines(lines: NDArray[np.intp]) -> NDArray[np.intp]:
+    """(n,): the first of lines (n, k) that is there, -1 where there is none."""
+    return np.asarray(lines[np.arange(len(lines)), (lines >= 0).argmax(axis=1)])
+
+
+def check_same(what: str, column: Any, lines: NDArray[np.intp], rows: LineKey) -> None:
+    """Refuse rows with two values of a column; ``lines`` (N, n) has lines of each row, -1 for none."""
+    codes, first = column.factorize()[0], _first_lines(lines)
+    differs = np.argwhere((lines >= 0) & (codes[lines] != codes[first][:, None]))
+    if not differs.size:
+        return
+    place, other = differs[0]
+    one, two = sorted((int(first[place]), int(lines[place, other])))
+    raise InputError(
+        f"row {plain(rows.labels[rows.codes[one]])} has two values of {what} (column {column.name!r}): "
+        f"{plain(column.iloc[one])} in line {one + 1} and {plain(column.iloc[two])} in line {two + 1}; fix the "
+        "file, or name the column that numbers the rows with --row COL."
+    )
+
+
+def numbered_rows(labels: Sequence[Any], most: float = 2) -> int:
+    """How many rows numbers from 0 or 1 count.
+
+    Names, and numbers that count over ``most`` times as many rows as there are, are as many rows as there are.
+    """
+    numbers = np.asarray(labels)
+    if numbers.dtype.kind not in "iu" or numbers.min() < 0:
+        return len(numbers)
+    last = int(numbers.max()) + int(numbers.min() == 0)
+    return last if last <= most * len(numbers) else len(numbers)
