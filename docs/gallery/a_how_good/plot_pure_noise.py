@@ -28,4 +28,4 @@ assert estimate.interval.low < 0.5 < estimate.interval.high
 assert abs(estimate.value - 0.5) < 0.01 < abs(estimate.uncorrected - 0.5) / 5
 
 # %%
-# Whoever sees the uncorrected score alone takes it for a finding.
+# Without the correction this area would look like a finding.

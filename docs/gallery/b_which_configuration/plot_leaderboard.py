@@ -1,10 +1,10 @@
 """
-What is the best of twelve prompts worth?
-=========================================
+How good is the best of twelve prompts?
+=======================================
 
 Each row is a prompt that answered the same 80 items; the dotted line is the score of configuration 0, the baseline.
 The points are scores corrected for what chance adds to the prompt at each place of the ranking; the small marks are
-the uncorrected scores. Filled points cannot be told from the best by these items.
+the uncorrected scores. These items cannot distinguish the filled points from the best.
 """
 
 import numpy as np
@@ -25,4 +25,4 @@ ho.plots.LeaderboardDisplay.from_leaderboard(board)
 print(*board.sentences, sep="\n")
 
 # %%
-# The ends of the ranking move most: what is first was also lucky, and what is last was not.
+# The ends of the ranking move most: a prompt in first place was also lucky, and one in last place unlucky.

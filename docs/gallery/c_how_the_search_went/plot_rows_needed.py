@@ -2,8 +2,8 @@
 How many rows settle the choice?
 ================================
 
-With so many rows in the development set, the model chosen there is at most epsilon worse than the best one, with
-probability .95 (Hoeffding's inequality). Each line is a number of models. Both axes are logarithmic.
+With this number of rows in the development set, the model chosen there is at most epsilon worse than the best one,
+with probability .95 (Hoeffding's inequality). Each line is a number of models. Both axes are logarithmic.
 """
 
 import matplotlib.pyplot as plt

@@ -3,7 +3,7 @@ Is it worth acting on the model?
 ================================
 
 Net benefit is the share of true positives minus the weighted share of false positives. The weight follows from the
-threshold probability from which one acts. The other two lines are acting on all rows and on none.
+probability above which you act. The other two lines show acting on all rows and on none.
 """
 
 from sklearn.datasets import load_breast_cancer

@@ -28,4 +28,4 @@ for name, row in validation.rows.items():
 assert validation.rows["concordance_index"].optimism > 0
 
 # %%
-# Censored times need no special care from the reader: the metrics and the curve account for them.
+# You need not treat censored times specially: the metrics and the curve account for them.

@@ -2,8 +2,8 @@
 How many bootstraps are enough?
 ===============================
 
-The corrected score of the same predictions by ten seeds for each number of bootstraps. The vertical scatter is what
-another seed would change.
+Each point is the corrected score of the same predictions with another seed, ten for each number of bootstraps. The
+vertical scatter is what another seed would change.
 """
 
 import matplotlib.pyplot as plt

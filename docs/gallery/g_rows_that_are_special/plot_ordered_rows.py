@@ -2,8 +2,8 @@
 Rows in the order of time
 =========================
 
-The errors of neighbouring days are alike. A bootstrap of single rows takes 300 such days for more information than
-they are, and its interval is too short. Bootstraps of blocks of consecutive rows keep the dependence.
+The errors of neighbouring days are alike. A bootstrap of single rows treats 300 such days as independent, and its
+interval is too short. Bootstraps of blocks of consecutive rows keep the dependence.
 """
 
 import matplotlib.pyplot as plt
