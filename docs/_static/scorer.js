@@ -1,4 +1,5 @@
-/* A page whose title begins with what was asked comes first, then pages whose titles contain it; pictures come later. */
+/* Pages whose title begins with the query come first, then pages whose titles contain it; pictures and pages of single
+   names come later. */
 const asked = (new URLSearchParams(window.location.search).get("q") || "").trim().toLowerCase();
 
 var Scorer = {
@@ -6,7 +7,7 @@ var Scorer = {
     const name = title.toLowerCase();
     if (!asked || anchor || docname.startsWith("changelog")) return score;
     const bonus = name.startsWith(asked) ? 40 : name.includes(asked) ? 20 : 0;
-    return score + (docname.startsWith("auto_gallery") ? bonus / 2 : bonus);
+    return score + (/^(auto_gallery|api\/generated)/.test(docname) ? bonus / 2 : bonus);
   },
   objNameMatch: 11,
   objPartialMatch: 6,

@@ -2,8 +2,8 @@
 Calibration after correction for optimism
 =========================================
 
-The curves are smoothed observed shares over predicted probabilities. An unpenalised logistic regression is well
-calibrated on its own rows, whatever it is worth. The corrected curve shows what to expect on new rows.
+The curves are smoothed observed shares over predicted probabilities. A logistic regression without a penalty is
+always well calibrated on its own rows. The corrected curve shows what to expect on new rows.
 """
 
 from sklearn.datasets import load_breast_cancer

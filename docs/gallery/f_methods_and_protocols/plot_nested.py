@@ -1,6 +1,6 @@
 """
-Nested cross-validation beside the corrected score
-==================================================
+Nested cross-validation and the corrected score
+===============================================
 
 Nested cross-validation repeats the whole search without each outer fold and scores the winner on that fold. The
 corrected score needs the fits of one search. The vertical line is the uncorrected score.
