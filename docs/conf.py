@@ -55,6 +55,7 @@ myst_url_schemes = {"http": None, "https": None, "mailto": None, "repository": "
 # A page for each public name, from its docstring.
 autosummary_generate = [str(page) for page in sorted((HERE / "api").glob("*.rst"))]
 autodoc_typehints = "none"  # numpydoc lists the parameters with their types
+toc_object_entries_show_parents = "hide"  # with them names are cut off
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = True
 numpydoc_xref_ignore = "all"  # but the aliases
@@ -100,6 +101,7 @@ sphinx_gallery_conf = {
     "filename_pattern": "/plot_",
     "abort_on_example_error": True,
     "show_memory": False,
+    "within_subsection_order": "FileNameSortKey",
     "min_reported_time": 5,  # seconds; none should take longer
     "remove_config_comments": True,
     "download_all_examples": False,
