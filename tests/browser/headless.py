@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -22,7 +25,26 @@ FLAGS = (
 
 
 def chromium(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """What the browser prints; its profile is in the folder."""
+    """What the browser prints; its profiles are in the folder.
+
+    A browser that hangs is ended with its helpers, and started anew. What it prints goes to files: a pipe would
+    stay open as long as any helper lives.
+    """
     assert CHROMIUM is not None
-    command = [CHROMIUM, *FLAGS, f"--user-data-dir={folder / 'profile'}", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    for attempt in range(3):
+        command = [CHROMIUM, *FLAGS, f"--user-data-dir={folder / f'profile {attempt}'}", *arguments]
+        printed = [folder / f"{stream} {attempt}" for stream in ("stdout", "stderr")]
+        with printed[0].open("wb") as out, printed[1].open("wb") as err:
+            process = subprocess.Popen(command, stdout=out, stderr=err, start_new_session=True)
+            try:
+                code = process.wait(timeout=60)
+            except subprocess.TimeoutExpired:
+                continue
+            finally:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        told, said = (path.read_text(encoding="utf-8", errors="replace") for path in printed)
+        assert code == 0, said
+        return subprocess.CompletedProcess(command, code, told, said)
+    raise AssertionError(f"the browser hung three times with {arguments}")

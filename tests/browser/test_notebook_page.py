@@ -5,25 +5,16 @@ from __future__ import annotations
 import html
 import json
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
-import pytest
+from headless import MARKS, chromium
 from sklearn.linear_model import LogisticRegression
 
 import heldout as ho
 from heldout.spaces.regressions import NO_PENALTY
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-CHROMIUM = next((found for name in BROWSERS if (found := shutil.which(name))), None)
-pytestmark = [
-    pytest.mark.processes,
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason=f"no browser found: none of {', '.join(BROWSERS)} is on the PATH"),
-]
-FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
+pytestmark = MARKS
 THEMES = {"jupyter-light": ("#111", "#fff"), "jupyter-dark": ("#eee", "#111"), "vscode-dark": ("#ccc", "#1e1e1e")}
 """Name → the colours of text and background."""
 STYLE = """
@@ -75,10 +66,7 @@ def test_light_and_dark_pages_lend_results_their_colours(tmp_path: Path) -> None
     path = tmp_path / "page.html"
     path.write_text(page_of([*results, comparison, comparison.confidence_set()]), encoding="utf-8")
 
-    assert CHROMIUM is not None
-    command = [CHROMIUM, *FLAGS, f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", path.as_uri()]
-    dom = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
-    match = re.search(r'data-measured="([^"]*)"', dom)
+    match = re.search(r'data-measured="([^"]*)"', chromium(tmp_path, "--dump-dom", path.as_uri()).stdout)
     assert match is not None
     measured = json.loads(html.unescape(match[1]))
     assert measured.pop("loaded") == []
