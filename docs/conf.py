@@ -102,6 +102,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "show_memory": False,
     "within_subsection_order": "FileNameSortKey",
+    "capture_repr": (),  # that of a display says nothing
     "min_reported_time": 5,  # seconds; none should take longer
     "remove_config_comments": True,
     "download_all_examples": False,
