@@ -15,6 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from heldout.configurations import make_configurations
 from heldout.data.checks import Memory
+from heldout.data.row_part import RowPart
 from heldout.data.task import Task, truth_of
 from heldout.errors import HeldoutWarning, InputError
 from heldout.evaluate import evaluate
@@ -290,6 +291,8 @@ def test_memory_counts_classes_and_responses() -> None:
     both = make_scoring(task.truth, get_scorer("accuracy"), keep=(Response.PROBABILITIES,))
     assert bytes_needed(task.truth, 1, folds, labels) == 2 * 9 * 4
     assert bytes_needed(task.truth, 1, folds, both) == 2 * 9 * (4 + 3 * 8)
+    # Results of a part of the rows are gathered as they come, and the first rows are there too.
+    assert bytes_needed(task.truth, 1, folds, labels, RowPart(np.arange(2), 9, 2 / 9)) == 9 * 4
 
 
 def test_ranks_and_means_of_undefined_scores() -> None:

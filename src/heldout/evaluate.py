@@ -91,7 +91,7 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
     with open_run(
         search.work, search.task, search.entropy, running, may_drop=search.drop is not None or stops,
         note=partial(note_of, search), more={"stop_when_width": search.stop_when_width} if stops else {},
-        keeps_predictions=part is None,
+        part=part,
     ) as run:  # fmt: skip
         estimation = search.estimation
         # At barriers, and for a correction, results are read before the end or by themselves.

@@ -132,7 +132,7 @@ class HeldOutPredictions(Shown):
         The metric, rule, method and settings of the search that made them; ``ho.estimate`` uses them by default.
     part : RowPart or None
         Where a search kept only what its estimates read: the part of the rows that bootstraps draw from. The arrays
-        hold these and the first rows of the file (``part.with_first``).
+        hold these, and then the first rows of the file (``part.with_first``).
     """
 
     responses: Mapping[Response, NDArray[Any]]
@@ -240,10 +240,15 @@ class HeldOutPredictions(Shown):
             dropped=dropped,
         )
 
-    def at(self, rows: NDArray[np.intp]) -> HeldOutPredictions:
-        """The predictions of some rows."""
+    def at(self, rows: NDArray[np.intp] | slice) -> HeldOutPredictions:
+        """The predictions of some rows; of a slice without a copy."""
         responses = {response: array[rows] for response, array in self.responses.items()}
         return replace(self, responses=responses, folds=None if self.folds is None else self.folds[rows])
+
+    @property
+    def of_part(self) -> HeldOutPredictions:
+        """The predictions of the rows of the part alone."""
+        return self if self.part is None else self.at(slice(len(self.part.rows)))
 
     def for_metric(self, metric: Metric) -> NDArray[Any]:
         """The array that a metric reads: for each configuration the first response that it has.

@@ -298,8 +298,7 @@ class Evaluation(Shown, WithMethodsText):
         weights = None if weights is None else weights[part.rows]
         if not isinstance(part.shares, float):  # rows of some classes stand for more rows than those of others
             weights = (1.0 if weights is None else weights) / part.shares
-        at = np.searchsorted(part.with_first, part.rows)
-        return truth.rows(part.rows), replace(predictions.at(at), part=None), weights
+        return truth.rows(part.rows), replace(predictions.of_part, part=None), weights
 
     @property
     def known_scores(self) -> list[tuple[Metric, NDArray[np.float64]]]:

@@ -152,3 +152,26 @@ def test_all_rows_are_drawn_from_where_no_part_stands_for_them():
     folds = np.arange(N) // 4
     found = ho.estimate(classes, labels, metric="accuracy", folds=folds, aggregate="folds", **FEW)
     assert Flag.NOISE_OF_A_PART not in found.flags and np.isfinite(found.value)
+
+
+def test_the_usual_number_replaces_that_of_a_search():
+    rng = np.random.default_rng(1)
+    y = rng.integers(2, size=9000)
+    X = y[:, None] + rng.normal(scale=3, size=(9000, 4))
+    search = ho.HeldOutSearchCV(GaussianNB(), {"var_smoothing": [1e-3, 1.0]}, scoring="roc_auc", cv=3, **FEW).fit(
+        X, y
+    )
+
+    assert Flag.NOISE_OF_A_PART in ho.estimate(y, search.predictions_).flags
+    with pytest.warns(ho.HeldoutWarning, match="n_rows_of_bootstrap=50000"):
+        assert Flag.NOISE_OF_A_PART not in ho.estimate(y, search.predictions_, n_rows_of_bootstrap=50_000).flags
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "balanced_accuracy"])
+def test_few_errors_are_all_drawn_from(metric):
+    y, _ = table()
+    labels = np.stack([np.where(np.arange(N) % 400 == shift, 1 - y, y) for shift in range(3)], axis=1)
+
+    few, whole = (ho.estimate(y, labels, metric=metric, **which) for which in (FEW, ALL))
+
+    assert few.to_dict() == whole.to_dict()

@@ -1,5 +1,7 @@
 """What a large search keeps: the predictions of all rows, or of those that its estimates read; the same numbers."""
 
+import mmap
+
 import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
@@ -9,10 +11,14 @@ import heldout as ho
 SPACE = {"var_smoothing": [1e-3, 1e-1, 1.0]}
 
 
-def searched(keep, *, n_classes=2, scoring="roc_auc", cv=3, **more):
+def rows_of(n_classes, scale=3):
     rng = np.random.default_rng(1)
     y = np.sort(rng.integers(n_classes, size=8000))[rng.permutation(8000)]
-    X = y[:, None] + rng.normal(scale=3, size=(8000, 4))
+    return y[:, None] + rng.normal(scale=scale, size=(8000, 4)), y
+
+
+def searched(keep, *, n_classes=2, scale=3, scoring="roc_auc", cv=3, **more):
+    X, y = rows_of(n_classes, scale)
     settings = {"n_rows_of_bootstrap": 3000, "random_state": 0, **more}
     return ho.HeldOutSearchCV(GaussianNB(), SPACE, scoring=scoring, cv=cv, keep_predictions=keep, **settings).fit(
         X, y
@@ -65,3 +71,40 @@ def test_a_report_is_of_the_rows_that_were_kept(little_memory, tmp_path):
     path = searched("auto").report(tmp_path / "report.html")
 
     assert "8,000" in path.read_text(encoding="utf-8")
+
+
+def test_fold_models_agree_with_the_predictions_that_were_kept(little_memory, tmp_path):
+    pytest.importorskip("matplotlib")
+    search, X = searched("auto"), rows_of(2)[0]
+
+    path = search.report(tmp_path / "report.html", X=X, importance="refit")
+
+    assert "Importance of the columns" in path.read_text(encoding="utf-8")
+
+
+def test_few_errors_of_a_part_are_said(little_memory):
+    kept = searched("auto", scoring="accuracy", scale=0.13)
+
+    assert "keep_predictions=True" in kept.estimate_.flags["noise_of_a_part"]
+    assert "noise_of_a_part" not in searched(True, scoring="accuracy", scale=0.13).estimate_.flags
+
+
+def test_scorers_that_cannot_be_opened_count_all_rows(little_memory):
+    scoring = {"auc": "roc_auc", "own": lambda model, X, y: model.score(X, y)}
+    with pytest.warns(ho.HeldoutWarning, match="own: No estimate"):
+        search = searched("auto", scoring=scoring, refit="auc")
+
+    assert search.evaluation_.predictions.n_rows < 8000
+    assert {one.n_rows_used for one in search.estimates_.values()} == {8000}
+
+
+def test_large_predictions_of_a_store_are_in_a_file(monkeypatch, tmp_path):
+    whole = searched(True, store=tmp_path / "memory.db")
+    monkeypatch.setattr("heldout.execution.collect.MOST_IN_MEMORY", 100)
+    mapped = searched("auto", store=tmp_path / "file.db")
+
+    base = mapped.predictions_.for_metric(mapped.evaluation_.metrics["score"])
+    while isinstance(base, np.ndarray):
+        base = base.base
+    assert isinstance(getattr(base, "obj", base), mmap.mmap)
+    assert mapped.estimate_.to_dict() == whole.estimate_.to_dict()

@@ -256,6 +256,7 @@ def _inputs(options: EstimateOptions, reading: EstimateInput, method: Method) ->
     from heldout.data.checks import rows_of_bootstrap
     from heldout.estimates.inputs import read_inputs
 
+    n_rows = options.n_rows_of_bootstrap
     return read_inputs(
         reading.y_true,
         reading.held,
@@ -268,7 +269,7 @@ def _inputs(options: EstimateOptions, reading: EstimateInput, method: Method) ->
         threshold=reading.threshold,
         adaptive=options.adaptive,
         block_length=options.block_length,
-        n_rows_of_bootstrap=rows_of_bootstrap(options.n_rows_of_bootstrap),
+        n_rows_of_bootstrap="auto" if n_rows is None else rows_of_bootstrap(n_rows),
         n_bootstraps=options.n_bootstraps,
         confidence_level=options.confidence_level,
         alternative=cast("Alternative | None", options.alternative),

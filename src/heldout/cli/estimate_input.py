@@ -192,8 +192,10 @@ class EstimateOptions:
         False,
     )
     block_length: str | None = option(BLOCK_LENGTH_HELP, metavar="auto|ROWS", check=check_block_length)
-    n_rows_of_bootstrap: str = option(
-        ROWS_OF_BOOTSTRAP_HELP, str(_defaults.ROWS_OF_BOOTSTRAP), metavar="ROWS|all", check=rows_of_bootstrap
+    n_rows_of_bootstrap: str | None = option(
+        f"{ROWS_OF_BOOTSTRAP_HELP} By default that of the file, else {_defaults.ROWS_OF_BOOTSTRAP}.",
+        metavar="ROWS|all",
+        check=rows_of_bootstrap,
     )
     n_bootstraps: int | None = option(
         f"Number of bootstraps; by default that of the file, else {_defaults.BOOTSTRAPS}."

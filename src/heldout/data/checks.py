@@ -492,7 +492,7 @@ def check_rows_of_bootstrap(n_rows: Any) -> None:
 
 def rows_of_bootstrap(text: str) -> int | None:
     """The number that an option names; None for all rows."""
-    if text == "all":
+    if text in ("all", "none"):  # as sentences of the library have it
         return None
     n_rows: Any = int(text) if text.isdecimal() else text
     check_rows_of_bootstrap(n_rows)

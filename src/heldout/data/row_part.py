@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,18 +48,43 @@ class RowPart:
     n_rows: int
     shares: float | NDArray[np.float64]
 
-    def stands_for_all(self, metrics: Collection[Any], sample_weight: NDArray[np.float64] | None) -> bool:
-        """Whether the noise of scores of all rows shows in it: not where a few errors or rows decide a score."""
+    def stands_for_all(
+        self,
+        metrics: Collection[Any],
+        sample_weight: NDArray[np.float64] | None,
+        folds: NDArray[np.integer] | None,
+        at: NDArray[np.intp],
+    ) -> bool:
+        """Whether the noise of scores of all rows shows in it: not where a few errors or rows decide a score.
+
+        - ``folds`` (n, R): of all of them.
+        - ``at``: where its rows are in ``folds``.
+        """
+        # A fold without a row of the part.
+        if folds is not None and any(not np.isin(column, column[at]).all() for column in folds.T):
+            return False
         if any(metric.squares_errors for metric in metrics):
             return False
         if sample_weight is not None and (sample_weight <= 0).any():
             return False
         return isinstance(self.shares, float) or all(metric.takes_weights for metric in metrics)
 
-    @property
+    @cached_property
     def with_first(self) -> NDArray[np.intp]:
-        """Its rows and the first ones of the file."""
-        return np.union1d(self.rows, np.arange(min(FIRST, self.n_rows)))
+        """Its rows, and after them the first ones of the file that are none of these."""
+        return np.concatenate([self.rows, np.setdiff1d(np.arange(min(FIRST, self.n_rows)), self.rows)])
+
+    @cached_property
+    def _place_of_row(self) -> NDArray[np.intp]:
+        places = np.full(self.n_rows, -1)
+        places[self.with_first] = np.arange(len(self.with_first))
+        return places
+
+    def places(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Where rows are in ``with_first``, and which of these rows are there."""
+        places = self._place_of_row[rows]
+        there = np.flatnonzero(places >= 0)
+        return places[there], there
 
 
 def row_part(

@@ -93,11 +93,10 @@ class Matrix:
             self.whole_truth, self.used, question.settings.n_rows, question.settings.entropy,
             groups=question.groups, block_length=length,
         )  # fmt: skip
-        if part is None or not part.stands_for_all(question.metrics, question.sample_weight):
+        if part is None:
             return self
         at = np.searchsorted(self.used, part.rows)
-        folds = self.segments["folds"]
-        if folds is not None and not np.isin(folds, folds[at]).all():  # a fold without a row of the part
+        if not part.stands_for_all(question.metrics, question.sample_weight, self.segments["folds"], at):
             return self
         return replace(
             self, part=part, whole=self, known=known, predictions=predictions.at(self.rows[at]), used=part.rows,
@@ -193,9 +192,7 @@ class Matrix:
 
 def matrix_of(truth: Truth, predictions: HeldOutPredictions, question: Question) -> Matrix:
     """The matrix of a question, without configurations that failed and rows that some candidate did not predict."""
-    metrics = question.metrics
-    if predictions.part is not None:
-        predictions = predictions.at(np.searchsorted(predictions.part.with_first, predictions.part.rows))
+    metrics, predictions = question.metrics, predictions.of_part
     # Before anything is computed: a rule that cannot choose among these is refused in a moment.
     question.rule.check(predictions.n_configurations, question.params, list(question.selected_on))
     read = [read_as(question.rule, metric, truth) for metric in metrics]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from heldout import _defaults
 from heldout._record import Record, TextTable, cells, frame_of, rows_table
@@ -160,7 +160,7 @@ def compare_estimates(
     threshold: float | None = None,
     adaptive: bool = False,
     block_length: BlockLength = None,
-    n_rows_of_bootstrap: int | None = _defaults.ROWS_OF_BOOTSTRAP,
+    n_rows_of_bootstrap: int | Literal["auto"] | None = "auto",
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> Comparison:

@@ -29,8 +29,9 @@ from heldout.estimates.candidates import Matrix
 from heldout.estimates.evidence import Candidates, Evidence
 from heldout.estimates.question import Scales
 from heldout.flags import Flag
-from heldout.metrics.aggregate import AggregateScore, reads_ranks
+from heldout.metrics.aggregate import AggregateScore, reads_ranks, row_scores
 from heldout.metrics.base import Metric, Needs, PairBased, Response, is_pair_based, needs_of_score
+from heldout.metrics.classification import Accuracy
 from heldout.metrics.ranking import RocAuc
 from heldout.metrics.row_losses import effective_size
 from heldout.predictions import HeldOutPredictions
@@ -387,8 +388,10 @@ def flags_of_rows(evidence: Candidates) -> dict[Flag, str]:
     if of_winner is not None:
         typical = 0
         if not evidence.chooses_ensemble:  # an ensemble averages what is clipped of its members
-            some = _clipped(metric, evidence.truth, evidence.predictions[:, _some_columns(evidence)], counted)
-            typical = 0 if some is None else int(np.median(some))
+            # One by one: those of several classes are most of the memory.
+            columns = (evidence.predictions[:, [column]] for column in _some_columns(evidence))
+            some = [_clipped(metric, evidence.truth, column, counted) for column in columns]
+            typical = int(np.median([np.zeros(1) if one is None else one for one in some]))
         return _flag_of_clipping(metric, int(of_winner[0]), typical, int(counted.sum()), evidence.winner_name)
     return _flag_of_errors(evidence, predictions) if metric.squares_errors else {}
 
@@ -414,6 +417,20 @@ def effective_errors(squares: Floats) -> float:
     """
     largest = squares.max(initial=0.0)
     return effective_size(squares / largest) if 0 < largest < np.inf else float("nan")
+
+
+ENOUGH_OF_A_PART = 100
+"""Rows of a part that carry the deviation of a mean: with so many its standard error is right to within 5 %."""
+
+
+def rows_that_carry(evidence: Candidates) -> float:
+    """As how many equal rows the deviations of the winner's count: of few errors, these; infinite if unknown."""
+    metric = evidence.metric
+    if not metric.row_wise and Response.LABELS in metric.responses:
+        metric = Accuracy()
+    rows = np.flatnonzero(evidence.in_play[:, 0])
+    scores = row_scores(metric, evidence.truth.rows(rows), evidence.predictions_of_winner[rows, :, 0])
+    return np.inf if scores is None else effective_errors((scores[:, 0] - scores.mean()) ** 2)
 
 
 def _flag_of_errors(evidence: Candidates, predictions: NDArray[Any]) -> dict[Flag, str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from inspect import signature
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from heldout import _defaults
 from heldout._registry import function_of
@@ -50,7 +50,7 @@ def estimate(
     threshold: float | None = None,
     adaptive: bool = False,
     block_length: BlockLength = None,
-    n_rows_of_bootstrap: int | None = _defaults.ROWS_OF_BOOTSTRAP,
+    n_rows_of_bootstrap: int | Literal["auto"] | None = "auto",
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> Estimate:
@@ -129,11 +129,11 @@ def estimate(
         (flag ``row_blocks``). "auto" is the length of Politis and White (2004); "stationary:12" names the kind as
         well, "moving" by default; 1 draws single rows. By default blocks of the automatic length are drawn for
         predictions of a search whose folds follow time, and single rows (or groups) otherwise.
-    n_rows_of_bootstrap : int or None, default=50000
+    n_rows_of_bootstrap : int, None or "auto", default="auto"
         With more rows, bootstraps draw from a random part of about this many (whole groups; stretches of rows in
         the order of time; classes in proportion, but at least 2000 rows of each class, or all), and their noise is
         scaled to all rows. Value and uncorrected score are those of all rows (flag ``noise_of_a_part``). None draws
-        from all rows, as for ensembles.
+        from all rows, as for ensembles. "auto" is the number of the search that made the predictions, else 50000.
     random_state : int, RandomState or Generator, optional
         Seeds the bootstraps. The same seed gives the same bits, for any ``n_jobs``.
     n_jobs : int, optional

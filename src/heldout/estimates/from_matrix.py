@@ -15,10 +15,12 @@ from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.estimates.candidates import Matrix, matrix_of
 from heldout.estimates.data_flags import (
+    ENOUGH_OF_A_PART,
     flags_of_matrix,
     flags_of_rows,
     flags_of_scales,
     flags_of_segments,
+    rows_that_carry,
     too_small_out_of_bag,
 )
 from heldout.estimates.evidence import Candidates
@@ -58,6 +60,11 @@ def evidence_from(matrix: Matrix, aggregate: AnyAggregate, scored: Scored = "as 
     if scales.value == "aligned" and not matrix.may_align:
         scales = scales._replace(value="pooled")
     evidence = _evidence_on(scales, matrix, aggregate)
+    if matrix.part is not None and not rows_that_carry(evidence) >= ENOUGH_OF_A_PART:
+        if matrix.whole is not None:
+            return evidence_from(matrix.whole, aggregate, scored)
+        rough = f"{evidence.flags[Flag.NOISE_OF_A_PART]} {ROUGHLY_KNOWN}"
+        evidence = replace(evidence, flags={**evidence.flags, Flag.NOISE_OF_A_PART: rough})
     # Models of different folds are on no common scale, so all rows together mean nothing: back to the scale of the
     # selection.
     if scales.value == scales.selection or Flag.INCOMPARABLE_FOLDS not in evidence.flags:
@@ -67,6 +74,9 @@ def evidence_from(matrix: Matrix, aggregate: AnyAggregate, scored: Scored = "as 
     return replace(evidence, flags={**evidence.flags, Flag.INCOMPARABLE_FOLDS: sentence})
 
 
+ROUGHLY_KNOWN = (
+    "Few of these carry the winner's errors, so that the noise is known roughly; `keep_predictions=True` reads all."
+)
 STAYS_ON_FOLDS = "Value and interval are therefore of the mean over folds."
 
 

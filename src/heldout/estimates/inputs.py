@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -156,7 +156,7 @@ def read_inputs(
     threshold: float | None = None,
     adaptive: bool = False,
     block_length: BlockLength = None,
-    n_rows_of_bootstrap: int | None = _defaults.ROWS_OF_BOOTSTRAP,
+    n_rows_of_bootstrap: int | Literal["auto"] | None = "auto",
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> Inputs:
@@ -181,7 +181,7 @@ def read_inputs(
         n_jobs,
         _first(block_length, asked.block_length),
         # None is a value here, so that the usual number stands for what was not named.
-        asked.n_rows_of_bootstrap if n_rows_of_bootstrap == _defaults.ROWS_OF_BOOTSTRAP else n_rows_of_bootstrap,
+        asked.n_rows_of_bootstrap if n_rows_of_bootstrap == "auto" else n_rows_of_bootstrap,
     )
     if aggregate is not None:
         check_aggregate(aggregate)

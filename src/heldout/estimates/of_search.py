@@ -267,7 +267,10 @@ def _from_fold_scores(
     replay: FoldReplay,
 ) -> Evidence:
     candidates, folds = replay.candidates, predictions.folds
-    in_play = np.ones((truth.n_rows, 1), dtype=bool) if folds is None else folds >= 0
+    # A part is kept only where every row was predicted.
+    in_play = np.ones((truth.n_rows, 1), dtype=bool)
+    if folds is not None and predictions.part is None:
+        in_play = folds >= 0
     flags = flags_of_predictions(predictions, predictions.failed, len(candidates), in_play, truth.n_rows)
     return Evidence(
         metric,

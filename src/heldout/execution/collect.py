@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import mmap
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -75,6 +78,9 @@ class RaceResults:
         return self.predictions.out
 
 
+MOST_IN_MEMORY = 500_000_000
+"""Bytes of one response, beyond which it is in a file beside a store."""
+
 NO_NUMBER = "its score is "
 """Begins the reason of a configuration whose scorer gave no number, and did not raise."""
 
@@ -103,6 +109,7 @@ class ResultCollector:
 
     - ``folds``: the splits to collect; results of others are ignored.
     - ``part``: the rows whose predictions are kept, with the first ones of the file; all by default.
+    - ``in_file``: whether large predictions are in a file that is mapped into memory, as beside a store.
     """
 
     def __init__(
@@ -112,12 +119,14 @@ class ResultCollector:
         folds: Folds,
         scoring: Scoring,
         part: RowPart | None = None,
+        *,
+        in_file: bool = False,
     ) -> None:
         self._task, self._truth = task, task.truth
         self._configurations, self._folds, self._scoring = configurations, folds, scoring
         self._arrays: dict[Response, NDArray[Any]] = {}
-        self._part, self._rows = part, None if part is None else part.with_first
-        n_kept = task.n_rows if self._rows is None else len(self._rows)
+        self._part, self._in_file = part, in_file
+        n_kept = task.n_rows if part is None else len(part.with_first)
         self._shape = (n_kept, len(configurations), folds.n_repeats)
         # Of each split the places of its test rows in the arrays, and which of its test rows these are.
         self._places = [self._places_of(split.test) for split in folds.splits]
@@ -160,15 +169,16 @@ class ResultCollector:
             array[rows[:, None], list(block.configurations), repeats[:, None]] = values[kept]
 
     def _places_of(self, test: NDArray[np.intp]) -> tuple[NDArray[np.intp], Any]:
-        if self._rows is None:
-            return test, slice(None)
-        kept = np.flatnonzero(np.isin(test, self._rows))
-        return np.searchsorted(self._rows, test[kept]), kept
+        return (test, slice(None)) if self._part is None else self._part.places(test)
 
     def _array(self, response: Response, outputs: tuple[int, ...]) -> NDArray[Any]:
         if response not in self._arrays:
-            empty = (UNPREDICTED_LABEL, np.int32) if response is Response.LABELS else (np.nan, np.float64)
-            self._arrays[response] = np.full(self._shape + outputs, empty[0], dtype=empty[1])
+            empty: tuple[Any, Any] = (np.nan, np.float64)
+            if response is Response.LABELS:
+                empty = UNPREDICTED_LABEL, np.int32
+            array = np.empty if not self._in_file else _array_in_file
+            self._arrays[response] = array(self._shape + outputs, empty[1])
+            self._arrays[response][...] = empty[0]
         return self._arrays[response]
 
     def results(self, outcome: RaceOutcome | None = None) -> RaceResults:
@@ -193,7 +203,7 @@ class ResultCollector:
         predictions = HeldOutPredictions(
             responses=self._responses(folds, skipped),
             names=self._configurations.names,
-            folds=folds.labels if self._rows is None else folds.labels[self._rows],
+            folds=folds.labels if self._part is None else folds.labels[self._part.with_first],
             classes=self._truth.classes,
             positive=self._truth.positive,
             failed=failures,
@@ -267,6 +277,16 @@ class ResultCollector:
                 for repeat, fold in places:
                     array[tested[repeat, fold], configuration, folds.columns[repeat]] = empty
         return responses
+
+
+def _array_in_file(shape: tuple[int, ...], kind: type[np.generic]) -> NDArray[Any]:
+    """An array in a file without a name, which goes with it; in memory if it is small."""
+    n_bytes = math.prod(shape) * np.dtype(kind).itemsize
+    if n_bytes <= MOST_IN_MEMORY:
+        return np.empty(shape, kind)
+    with tempfile.TemporaryFile() as file:
+        file.truncate(n_bytes)
+        return np.frombuffer(mmap.mmap(file.fileno(), n_bytes), kind).reshape(shape)
 
 
 def _scorer_names(cells: CellTable, scoring: Scoring) -> tuple[str, ...]:

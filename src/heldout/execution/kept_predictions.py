@@ -39,6 +39,8 @@ def kept_part(search: Search, running: RunSettings) -> RowPart | None:
 def _part_read(search: Search) -> RowPart | None:
     """The rows whose predictions are read; None for all."""
     task, folds, estimation = search.task, search.folds, search.estimation
+    if search.scoring.weights:  # scorers weigh rows otherwise than each other
+        return None
     reads_all = (search.drop, search.stop_when_width, search.imputation, search.blocks)
     if any(each is not None for each in reads_all) or search.training_size_correction:
         return None
@@ -58,9 +60,7 @@ def _part_read(search: Search) -> RowPart | None:
     part = row_part(
         task.truth, np.arange(task.n_rows), estimation.n_rows_of_bootstrap, search.entropy, groups=task.groups
     )
-    if part is None or not part.stands_for_all(metrics, task.sample_weight):
+    if part is None or not part.stands_for_all(metrics, task.sample_weight, folds.labels, part.rows):
         return None
     truth, labels = task.truth.rows(part.rows), folds.labels[part.rows]
-    all_there = all(np.isin(whole, few).all() for whole, few in zip(folds.labels.T, labels.T, strict=True))
-    too_small = any(too_small_out_of_bag(metric, truth, labels) for metric in metrics)
-    return part if all_there and not too_small else None
+    return None if any(too_small_out_of_bag(metric, truth, labels) for metric in metrics) else part

@@ -11,6 +11,7 @@ import numpy as np
 
 from heldout._streams import numpy_seed
 from heldout.data.checks import check_fits, refuse_beyond_memory
+from heldout.data.row_part import RowPart
 from heldout.data.task import Truth
 from heldout.dropping.base import DropRule
 from heldout.execution.cells import outputs_of
@@ -94,11 +95,13 @@ BYTES_A_CELL = 1000
 """Bytes of a result and its place in the plan, without its predictions."""
 
 
-def bytes_needed(truth: Truth, n_configurations: int, folds: Folds, scoring: Scoring) -> int:
-    """Bytes of the held-out predictions, once as results and once as arrays."""
+def bytes_needed(
+    truth: Truth, n_configurations: int, folds: Folds, scoring: Scoring, part: RowPart | None = None
+) -> int:
+    """Bytes of the held-out predictions, once as results and once as arrays; of a part as arrays alone."""
     tested = sum(len(split.test) for split in folds.splits)
-    gathered = truth.n_rows * folds.n_repeats
-    return (tested + gathered) * n_configurations * bytes_a_row(truth, scoring)
+    gathered = (truth.n_rows if part is None else len(part.with_first)) * folds.n_repeats
+    return (gathered + (tested if part is None else 0)) * n_configurations * bytes_a_row(truth, scoring)
 
 
 def bytes_a_row(truth: Truth, scoring: Scoring) -> int:
@@ -109,15 +112,22 @@ def bytes_a_row(truth: Truth, scoring: Scoring) -> int:
 
 
 def check_memory(
-    truth: Truth, n_configurations: int, folds: Folds, scoring: Scoring, *, keeps_predictions: bool = True
+    truth: Truth,
+    n_configurations: int,
+    folds: Folds,
+    scoring: Scoring,
+    *,
+    keeps_predictions: bool = True,
+    part: RowPart | None = None,
 ) -> None:
     """Refuse a search that is too large: in fits, or for half of the memory.
 
-    ``keeps_predictions``: whether predictions stay in memory, as without a store.
+    - ``keeps_predictions``: whether predictions stay in memory, as without a store.
+    - ``part``: the rows whose predictions are kept, where these are not all.
     """
     check_fits(n_configurations, folds.n_splits)
     n_cells = n_configurations * folds.n_splits
-    kept = bytes_needed(truth, n_configurations, folds, scoring) if keeps_predictions else 0
+    kept = bytes_needed(truth, n_configurations, folds, scoring, part) if keeps_predictions else 0
     of_what = f"the held-out predictions and the {n_cells:,} results" if kept else f"the {n_cells:,} results"
     store = "a store (store='run.db'), " if kept else ""
     refuse_beyond_memory(

@@ -85,8 +85,9 @@ def flags_of_sorted_file(task: Task, folds: Folds) -> dict[Flag, str]:
 def flags_of_time(predictions: HeldOutPredictions, truth: Truth, winner: int, entropy: int) -> dict[Flag, str]:
     """The flag of a winner whose errors in neighbouring rows of the file are alike."""
     if predictions.part is not None or truth.n_rows > _defaults.ROWS_OF_BOOTSTRAP:
-        first = np.arange(min(FIRST, truth.n_rows))  # in a part they are the first too
-        truth, predictions = truth.rows(first), predictions.at(first)
+        first = np.arange(min(FIRST, truth.n_rows))
+        places = first if predictions.part is None else predictions.part.places(first)[0]
+        truth, predictions = truth.rows(first), predictions.at(places)
     errors = _errors(predictions, truth, winner)
     if errors is None or predictions.folds is None or _is_sorted(truth):
         return {}

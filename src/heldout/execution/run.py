@@ -181,7 +181,10 @@ class OpenRun:
 
     def _collector(self, race: Race, part: RowPart | None = None) -> ResultCollector:
         folds = self.work.folds.part(race.splits)
-        return ResultCollector(self._task, self.work.configurations, folds, self.work.context.scoring, part)
+        in_file = not isinstance(self.run, MemoryRun)
+        return ResultCollector(
+            self._task, self.work.configurations, folds, self.work.context.scoring, part, in_file=in_file
+        )
 
     def _judging(
         self, race: Race, task: Task, rule: DropRule, selection: SelectionRule, aggregate: Aggregate
@@ -214,7 +217,7 @@ def open_run(
     adaptive: AdaptivePlan | None = None,
     note: Callable[[], SearchNote] | None = None,
     more: Mapping[str, Any] = MappingProxyType({}),
-    keeps_predictions: bool = True,
+    part: RowPart | None = None,
 ) -> Iterator[OpenRun]:
     """An open run of work whose folds hold every split of its races.
 
@@ -226,7 +229,7 @@ def open_run(
     - ``note``: what the estimate of a search reads besides the cells, for an estimate from the run alone.
 
     - ``more``: further settings that decide which cells are done, for the identity of the run.
-    - ``keeps_predictions``: whether those of all rows stay in memory.
+    - ``part``: the rows whose predictions are kept; all by default.
 
     Raises InputError or StoreError when the predictions would not fit in memory, or the store cannot be used.
     """
@@ -235,8 +238,7 @@ def open_run(
     n_configurations = len(configurations) if adaptive is None else adaptive.n_planned
     in_memory = isinstance(run_settings.store, MemoryStore)
     if not is_validation:  # there not every model runs on every split
-        keeps_predictions = in_memory and keeps_predictions
-        check_memory(task.truth, n_configurations, folds, scoring, keeps_predictions=keeps_predictions)
+        check_memory(task.truth, n_configurations, folds, scoring, keeps_predictions=in_memory, part=part)
     if in_memory:
         identity, ids = RunIdentity("", "", "", "", entropy), list[tuple[str, str]]()
     else:

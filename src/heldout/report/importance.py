@@ -100,10 +100,11 @@ def _refitted(evaluation: Evaluation, entropy: Any) -> dict[tuple[int, int], Any
 
 
 def _agrees(evaluation: Evaluation, split: Split, again: Mapping[Response, NDArray[Any]]) -> bool:
-    known = evaluation.predictions.responses
+    known, part = evaluation.predictions.responses, evaluation.predictions.part
+    places, there = (split.test, slice(None)) if part is None else part.places(split.test)
     shared = [response for response in again if response in known]
     return bool(shared) and all(
-        _difference(known[response][split.test, evaluation.winner, split.repeat], again[response])
+        _difference(known[response][places, evaluation.winner, split.repeat], again[response][there])
         <= REFIT_AGREEMENT
         for response in shared
     )

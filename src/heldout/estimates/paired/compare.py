@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -439,7 +439,7 @@ def compare_configurations(
     threshold: float | None = None,
     adaptive: bool = False,
     block_length: BlockLength = None,
-    n_rows_of_bootstrap: int | None = _defaults.ROWS_OF_BOOTSTRAP,
+    n_rows_of_bootstrap: int | Literal["auto"] | None = "auto",
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> ConfigurationComparison:
