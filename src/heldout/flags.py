@@ -397,7 +397,7 @@ class Flag(StrEnum):
     LITTLE_SPREAD = (
         "little_spread",
         "The winner's {metric}, {value:.4g}, is as close to an end of its range as {missing:.2g} errors in "
-        "{trials:.4g} trials. With so few errors bootstraps cannot show how many there could be, so the interval "
+        "{trials:.0f} trials. With so few errors bootstraps cannot show how many there could be, so the interval "
         "was widened to {bound}.",
     )
     FOLDS_DEPENDENT = (

@@ -46,7 +46,7 @@ def test_a_folder_of_evaluations_needs_no_option(command: Command, folder: Path)
 def test_the_leaderboard_is_printed_with_differences_from_the_baseline(command: Command, folder: Path) -> None:
     done = command("estimate", str(folder), "--baseline", "alpha", "--group", "topic")
     assert done.code == 0, done.err
-    assert "Differences are from alpha." in done.out
+    assert "Differences are from alpha, row by row" in done.out
     assert "cannot be told from the best (tier 1)" in done.out
     assert "rows would tell the two" in done.out
 
@@ -104,3 +104,9 @@ def test_a_baseline_gives_other_metrics_a_leaderboard(command: Command, tmp_path
     assert "leaderboard" not in json.loads(command("estimate", *asked).out)
     document = json.loads(command("estimate", *asked, "--baseline", "two").out)
     assert document["leaderboard"]["reference"] == "two"
+
+
+def test_all_methods_have_the_corrected_leaderboard_of_the_default(command: Command, folder: Path) -> None:
+    one = json.loads(command("estimate", str(folder), "--json").out)["leaderboard"]
+    of_all = json.loads(command("estimate", str(folder), "--method", "all", "--json").out)["leaderboard"]
+    assert of_all == one

@@ -93,6 +93,42 @@ def test_the_baseline_is_listed_below_the_best() -> None:
     assert board.n_configurations == 8
 
 
+def test_a_baseline_has_its_own_score_and_the_rows_that_tell_the_winner_from_it() -> None:
+    board = leaderboard(compared(), baseline=3)
+    (row,) = [each for each in board.rows if each.name == "configuration 3"]
+    alone = ho.estimate(SCORES[:, [3]], metric="mean_score", random_state=0)
+    assert row.value == row.uncorrected == alone.value
+    assert row.interval is not None and alone.interval is not None
+    assert row.interval.low == pytest.approx(alone.interval.low, abs=0.01)
+    assert row.interval.high == pytest.approx(alone.interval.high, abs=0.01)
+    needed, ahead = board.rows_needed_for_reference, board.rows[0].difference
+    assert needed is not None and ahead is not None
+    both = SCORES[:, [int(board.rows[0].name[-1]), 3]]
+    spread = np.std(both[:, 0] - both[:, 1])
+    assert needed == pytest.approx((spread / ahead.value * (1.959964 + 0.841621)) ** 2, rel=0.15)
+    assert any(
+        f"configuration 3 by the corrected {ahead.value:.3g}, about {needed:,}" in each for each in board.sentences
+    )
+    assert leaderboard(compared()).rows_needed_for_reference is None
+
+
+def test_the_baseline_is_shown_however_many_are_better() -> None:
+    rng = np.random.default_rng(1)
+    scores = (rng.random((60, 40)) < np.r_[0.1, np.full(39, 0.6)]).astype(float)
+    text = leaderboard(compared(scores), baseline=0).text()
+    assert "\n configuration 0 " in text
+    assert "19 more are not shown here" in text
+    assert "a higher one further down is no better choice" in " ".join(text.split())
+
+
+def test_the_best_is_of_the_first_tier_with_few_groups_too() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        scores = (rng.random((24, 6)) < 0.5).astype(float)
+        board = leaderboard(compared(scores, groups=np.arange(24) % 3, n_bootstraps=50), most=2)
+        assert board.rows[0].tier == 1
+
+
 def test_the_rows_that_tell_the_two_best_apart() -> None:
     # Differences of 1 on one row in ten and 0 on the others: a mean of .1 and a standard deviation of .3.
     first, second = np.ones(200), np.ones(200)
@@ -150,7 +186,7 @@ def test_a_leaderboard_of_many_counts_all_that_are_alike_and_takes_any_name() ->
     scores = pd.DataFrame((rng.random((40, 60)) < 0.5).astype(float), columns=["winner", *map(str, range(59))])
     board = ho.estimates.leaderboard(ho.compare_configurations(scores, metric="mean_score", random_state=0))
     assert len(board.rows) == 50 and board.n_alike > 50
-    with pytest.raises(ho.InputError, match="does not replay the choice of each place"):
+    with pytest.raises(ho.InputError, match="does not replay"):
         ho.estimates.leaderboard(
             ho.compare_configurations(scores, metric="mean_score", random_state=0), method="hoeffding"
         )

@@ -244,7 +244,7 @@ def _leaderboard(options: EstimateOptions, inputs: Inputs, methods: dict[str, Me
 
     if options.baseline is None and inputs.question.metric.reads_truth:
         return None
-    method = next((one for name, one in methods.items() if name in REPLAYED), method_of(_defaults.METHOD))
+    method = next((methods[name] for name in REPLAYED if name in methods), method_of(_defaults.METHOD))
     compared = comparison_of(inputs, method)
     if options.baseline is None:
         return leaderboard(compared, method=method)

@@ -38,7 +38,7 @@ from heldout.estimates.part_scores import PartScore
 from heldout.estimates.types import Alternative, Interval
 from heldout.metrics.aggregate import AggregateScore, aggregate_score, alignable, aligned, reads_ranks
 from heldout.metrics.base import Metric, is_pair_based, oriented, quiet_if_foreign
-from heldout.selection.base import NONE_CHOSEN, Choice, joined
+from heldout.selection.base import NONE_CHOSEN, Choice, Fixed, joined
 
 MORE = 4
 """Rows or groups that bootstraps of the winner's own noise have more."""
@@ -194,7 +194,9 @@ def optimism_of(evidence: Candidates, *, stratify: bool = False) -> Optimism:
     asked = "optimism", settings.entropy, settings.n_bootstraps, stratify, evidence.winner_column
     if asked not in evidence.kept:
         with quiet_if_foreign([evidence.metric, *(score.metric for score in evidence.replay.scores)]):
-            evidence.kept[asked] = _Replays(evidence, stratify).optimism()
+            found = _Replays(evidence, stratify).optimism()
+        without_choice = isinstance(evidence.replay.rule, Fixed) and math.isfinite(found.size)
+        evidence.kept[asked] = replace(found, size=0.0) if without_choice else found
     return evidence.kept[asked]
 
 

@@ -314,6 +314,17 @@ OVER_REPEATS = ("mean", "median")
 
 
 @dataclass(frozen=True)
+class Fixed(SelectionRule):
+    """Choose the configuration of one column, which was named before its score was seen."""
+
+    column: int
+    name = "fixed"
+
+    def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
+        return np.full(len(table.values), self.column)
+
+
+@dataclass(frozen=True)
 class Best(SelectionRule):
     """Choose the greatest score (Tsamardinos et al. 2018, section 4: css).
 

@@ -411,7 +411,11 @@ def index_of_name(name: str, names: Sequence[str]) -> int:
     places = [j for j, known in enumerate(names) if known == name]
     if not places:
         near = get_close_matches(name, names, n=3, cutoff=0.4)
-        hint = f"the nearest are {', '.join(near)}" if near else f"the first is {names[0]!r}"
+        hint = (
+            f"the nearest {'is' if len(near) == 1 else 'are'} {', '.join(near)}"
+            if near
+            else f"the first is {names[0]!r}"
+        )
         raise InputError(f"there is no configuration {name!r}; {hint}.")
     if len(places) > 1:
         raise InputError(

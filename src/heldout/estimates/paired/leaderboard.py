@@ -22,12 +22,13 @@ from heldout.estimates.paired.compare import ConfigurationComparison, p_values
 from heldout.estimates.paired.scores import Difference, PairedScores
 from heldout.estimates.types import Interval
 from heldout.metrics.aggregate import row_scores
-from heldout.selection.base import NONE_CHOSEN, Choice, ScoreTable, SelectionRule
+from heldout.selection.base import NONE_CHOSEN, Choice, Fixed, ScoreTable, SelectionRule
 
 POWER = 0.8
 """With which so many rows would tell two configurations apart."""
-REPLAYED = ("shrinkage", "bbc", "cv", "naive_bootstrap")
-"""Methods whose value is of whatever the rule chose."""
+REPLAYED = ("shrinkage", "bbc", "naive_bootstrap")
+"""Methods that replay whatever the rule chose, and correct for it."""
+MOST_SHOWN = 20
 LITTLE = 0.2
 """Up to this share of the variance further repeats are of no use."""
 
@@ -53,7 +54,8 @@ class LeaderboardRow(Record):
     ----------
     name : str
     value, interval
-        Its score, less what chance added to that of the configuration at its place.
+        Its score, less what chance added to that of the configuration at its place; nothing is added to that of a
+        baseline, which was named before.
     uncorrected : float
     tier : int
         1 for those that cannot be told from the best; 2 for those of the rest that cannot be told from its best.
@@ -85,6 +87,8 @@ class Leaderboard(Record):
     rows_needed : int or None
         With so many rows the two best would be told apart with a power of .8, if they differ by as much as they
         seem to; None where they do not.
+    rows_needed_for_reference : int or None
+        The same for the winner and a baseline; None without one.
     share_of_repeats : float or None
         Of the variance of the winner's score, what would be gone with endless repeats (runs) of the same rows; None
         with one repeat, and of metrics that are no mean over rows.
@@ -97,6 +101,7 @@ class Leaderboard(Record):
     n_alike: int
     n_rows: int
     rows_needed: int | None
+    rows_needed_for_reference: int | None
     share_of_repeats: float | None
 
     _columns = (
@@ -117,15 +122,18 @@ class Leaderboard(Record):
     def _sentences(self) -> Iterator[str]:
         yield (
             f"{self.n_alike} of {counted(self.n_configurations, 'configuration')} cannot be told from the best"
-            f" (tier 1). Differences are from {self.reference}."
+            f" (tier 1). Differences are from {self.reference}, row by row, and corrected as differences."
         )
+        first = self.rows[0]
+        if any(each.value > first.value and each.name != self.reference for each in self.rows[1:]):
+            yield "Corrected scores of neighbours differ by chance: a higher one further down is no better choice."
         if self.rows_needed is not None:
-            first, second = self.rows[:2]
+            second = self.rows[1]
             gap = abs(first.uncorrected - second.uncorrected)
-            yield (
-                f"If {first.name} is better than {second.name} by as much as it seems ({gap:.3g}), about "
-                f"{self.rows_needed:,} rows would tell the two apart; there are {self.n_rows:,}."
-            )
+            yield self._needed(f"{second.name} by as much as it seems ({gap:.3g})", self.rows_needed)
+        if self.rows_needed_for_reference is not None and first.difference is not None:
+            gap = first.difference.value
+            yield self._needed(f"{self.reference} by the corrected {gap:.3g}", self.rows_needed_for_reference)
         if (share := self.share_of_repeats) is not None:
             use = "would not help, more rows would" if share <= LITTLE else "would help, and more rows too"
             yield (
@@ -133,9 +141,22 @@ class Leaderboard(Record):
                 f"the rest between rows: more repeats {use}."
             )
 
+    def _needed(self, than: str, rows: int) -> str:
+        return (
+            f"If {self.rows[0].name} is better than {than}, about {rows:,} rows would tell the two apart; there "
+            f"are {self.n_rows:,}."
+        )
+
     def tables(self) -> list[TextTable]:
-        title = f"{self.metric}, corrected"
-        return [rows_table(self.rows, self._shown, title, self.sentences, main=0, most=20)]
+        title, notes = f"{self.metric}, corrected", self.sentences
+        shown = self.most_with_reference(MOST_SHOWN)
+        if more := len(self.rows) - len(shown):
+            notes = [f"{more} more are not shown here: .to_frame(), JSON and the report have them.", *notes]
+        return [rows_table(shown, self._shown, title, notes, main=0)]
+
+    def most_with_reference(self, most: int) -> list[LeaderboardRow]:
+        """The first rows, and that of the reference."""
+        return [row for place, row in enumerate(self.rows) if place < most or row.name == self.reference]
 
 
 def leaderboard(
@@ -184,6 +205,7 @@ def leaderboard(
     reference = comparison.winner if baseline is None else comparison.name_of(baseline)
     compared_with = comparison.names.index(reference)
     fixed = [] if baseline is None else [compared_with]
+    column_of_it = int(np.flatnonzero(evidence.candidates == compared_with)[0])
     ranked = np.argsort(-scores.observed, kind="stable").tolist()
     order = [scores.winner, *(each for each in ranked if each != scores.winner)]  # first, whatever the rule
     own, tiers, rows = evidence.scores.observed(), _tiers(scores, evidence.settings.level), []
@@ -191,10 +213,15 @@ def leaderboard(
         number = int(evidence.candidates[column])
         name = comparison.names[number]
         if place < most or name == reference:
-            estimate = answer(chosen, _at_place(evidence, ranked.index(column), column) if place else evidence)
+            if number in fixed:
+                asked = _by_rule(evidence, Fixed(column), column)
+            else:
+                asked = _by_rule(evidence, AtPlace(ranked.index(column)), column) if place else evidence
+            estimate = answer(chosen, asked)
             difference = None if name == reference else comparison.difference(number, compared_with, fixed=fixed)
             tier = int(tiers[column])
             rows.append(LeaderboardRow(name, estimate.value, estimate.interval, own[column], tier, difference))
+    ahead = rows[0].difference
     return Leaderboard(
         metric=evidence.metric.name,
         reference=reference,
@@ -203,13 +230,15 @@ def leaderboard(
         n_alike=int((tiers == 1).sum()),
         n_rows=evidence.n_rows_used,
         rows_needed=_rows_needed(evidence, scores, *order[:2]) if len(order) > 1 else None,
+        rows_needed_for_reference=(
+            _rows_needed(evidence, scores, order[0], column_of_it, ahead.value) if fixed and ahead else None
+        ),
         share_of_repeats=_share_of_repeats(evidence),
     )
 
 
-def _at_place(evidence: Candidates, place: int, column: int) -> Candidates:
-    """The same rows and draws, from which the configuration at another place is chosen."""
-    rule = AtPlace(place)
+def _by_rule(evidence: Candidates, rule: SelectionRule, column: int) -> Candidates:
+    """The same rows and draws, from which a rule chooses the configuration of a column."""
     return replace(
         evidence,
         replay=replace(evidence.replay, rule=rule),
@@ -226,13 +255,20 @@ def _tiers(scores: PairedScores, level: float) -> NDArray[np.intp]:
         tier += 1
         p = p_values(replace(scores, observed=scores.observed[left], in_bag=scores.in_bag[:, left]))
         members = p >= 1 - level if (p > 0).any() else np.ones(len(left), dtype=bool)
+        # With few groups the test may leave out the best one itself.
+        members[np.argmax(np.nan_to_num(scores.observed[left], nan=-np.inf))] = True
         tiers[left[members]], left = tier, left[~members]
     return tiers
 
 
-def _rows_needed(evidence: Candidates, scores: PairedScores, first: int, second: int) -> int | None:
-    """From the spread of their difference on the rows drawn, which falls with the root of the number of rows."""
-    gap = float(scores.observed[first] - scores.observed[second])
+def _rows_needed(
+    evidence: Candidates, scores: PairedScores, first: int, second: int, gap: float | None = None
+) -> int | None:
+    """From the spread of their difference on the rows drawn, which falls with the root of the number of rows.
+
+    ``gap`` is that of their scores by default.
+    """
+    gap = float(scores.observed[first] - scores.observed[second]) if gap is None else gap
     spread = float(np.nanstd(scores.spread[:, first] - scores.spread[:, second]))
     if not gap > 0 or not math.isfinite(spread):
         return None

@@ -69,10 +69,10 @@ class LeaderboardDisplay(Display):
         return cls(facts.metric, facts.reference, facts.rows).plot(ax)
 
     def __post_init__(self) -> None:
-        self._size = 7.2, 1.6 + 0.28 * min(len(self.rows), MOST_DRAWN)
+        self._size = 7.2, 1.6 + 0.28 * min(len(self.rows), MOST_DRAWN + 1)
 
     def _draw(self, ax: Any) -> None:
-        rows = self.rows[:MOST_DRAWN]
+        rows = [row for place, row in enumerate(self.rows) if place < MOST_DRAWN or row.name == self.reference]
         labels = {True: "corrected: not distinguishable from the best", False: "corrected: worse than the best"}
         for place, row in enumerate(rows):
             is_best = row.tier == 1
