@@ -244,7 +244,7 @@ def _cut(folder: Path, name: str) -> None:
         (lambda folder: _twice(folder, "beta"), "two lines|2 lines"),
         (lambda folder: _other_content(folder, "beta"), "row 3"),
         (lambda folder: _cut(folder, "beta"), "line 12 of .* cannot be read as JSON"),
-        (lambda folder: lm_eval_of_one(folder), "system alpha has no scores of task law"),
+        (lambda folder: lm_eval_of_one(folder), "system alpha has no 'acc' of task law"),
         (lambda folder: inspect(folder), "can be read in 2 ways"),
     ],
     ids=["missing", "twice", "other", "cut", "task", "two tools"],
@@ -315,7 +315,7 @@ def test_a_system_without_the_score_of_the_others_is_refused(tmp_path: Path) -> 
         whole(
             tmp_path / f"{system}.json", {"version": 2, "eval": {"task": "t", "model": system}, "samples": samples}
         )
-    with pytest.raises(InputError, match="system c lacks 'match', which others have"):
+    with pytest.raises(InputError, match="system c has no 'match' of task t, which others have"):
         ho.read_predictions(tmp_path)
 
 

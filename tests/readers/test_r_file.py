@@ -53,11 +53,17 @@ def test_resamples_whose_fits_failed_are_counted() -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("numbers.rds", r"holds no table: numbers \(ndarray\); save a data frame with saveRDS"),
-        ("two.rda", r"holds 2 tables \('fit', 'other'\), and nothing says which is meant"),
-        ("without_predictions.rds", r"is a train object of caret without predictions; fit it with trainControl"),
-        ("metrics.rds", r"results of tidymodels without predictions; tune with control_grid\(save_pred = TRUE\)"),
-        ("lists.rds", r"'b' of the table in .* holds lists, and a cell must hold one number or text"),
+        ("numbers.rds", r"holds 0 tables, among numbers \(ndarray\); save a data frame with saveRDS"),
+        ("two.rda", r"holds 2 tables, among fit \(Train\), other \(Train\); save"),
+        (
+            "without_predictions.rds",
+            r"results of caret or tidymodels without predictions; fit it with trainControl",
+        ),
+        (
+            "metrics.rds",
+            r"results of caret or tidymodels without predictions; .* tune with control_grid\(save_pred = TRUE\)",
+        ),
+        ("lists.rds", r"column 'b' holds cells of type ndarray; the cells of a column must be all numbers"),
     ],
 )
 def test_objects_without_a_table_of_predictions_are_refused(name: str, said: str) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy as np
 
 from heldout.data.task import shortened
 from heldout.errors import InputError
-from heldout.readers.columns import check_names, quoted
+from heldout.readers.columns import check_names
 from heldout.readers.csv_table import check_length
 from heldout.readers.text_lines import COMPLETE, all_lines, numbers_of
 
@@ -24,34 +23,27 @@ _QUOTED = r"""'((?:\\.|[^'\\])*)'|"((?:\\.|[^"\\])*)\""""
 _NAME = re.compile(rf"(?:{_QUOTED}|([^\s{{]+))\s*(.*)")
 _FIELD = re.compile(rf"\s*(?:{_QUOTED}|([^,\t'\"][^,\t]*?|))\s*(,|\t|$)")
 _ESCAPED = re.compile(r"\\(.)")
-_NUMBERS = ("numeric", "real", "integer")
-
-
-@dataclass(frozen=True)
-class _Attribute:
-    """A column by its declaration."""
-
-    name: str
-    numeric: bool
-    values: tuple[str, ...] | None = None
-    """All values of a nominal attribute; None for text and numbers."""
+_NUMBERS, _TEXTS = ("numeric", "real", "integer"), ("{", "string", "date")
 
 
 def read_arff(path: Path) -> Any:
     """The table of an ARFF file as a pandas data frame: numbers for numeric attributes, text for all others.
 
-    Missing values (``?``) are NaN in numbers and None in text. Refused are a file that ends in its header, a line
-    with more or fewer values than attributes, a value that was not declared, and sparse rows.
+    Missing values (``?``) are NaN in numbers and None in text. Refused are a file that ends in its header, and a
+    line with more or fewer values than attributes, as those of sparse rows have.
     """
     import pandas as pd
 
     lines = _lines(path)
     attributes = _header(path, lines)
-    check_names(path, [attribute.name for attribute in attributes])
+    check_names(path, [name for name, _ in attributes])
     rows = [_values(path, number, line, len(attributes)) for number, line in lines]
     columns: Any = zip(*rows, strict=True) if rows else [()] * len(attributes)
     return pd.DataFrame(
-        {own.name: _column(path, own, column) for own, column in zip(attributes, columns, strict=True)}
+        {
+            name: _numbers(path, name, column) if is_numeric else np.array(column, dtype=object)
+            for (name, is_numeric), column in zip(attributes, columns, strict=True)
+        }
     )
 
 
@@ -63,47 +55,26 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
             yield number, text
 
 
-def _header(path: Path, lines: Iterator[tuple[int, str]]) -> list[_Attribute]:
-    """The attributes; the next of the lines is the first of values."""
-    attributes: list[_Attribute] = []
+def _header(path: Path, lines: Iterator[tuple[int, str]]) -> list[tuple[str, bool]]:
+    """The attributes, and whether each is numeric; the next of the lines is the first of values."""
+    attributes: list[tuple[str, bool]] = []
     for number, line in lines:
         word, *rest = line.split(maxsplit=1)
-        if word.lower() == "@data":
-            break
-        if word.lower() == "@attribute" and rest:
-            attributes.append(_attribute(path, number, rest[0]))
+        match = _NAME.fullmatch(rest[0]) if rest and word.lower() == "@attribute" else None
+        kind = "" if match is None else match[4].strip().lower()
+        if match is not None and (kind in _NUMBERS or kind.startswith(_TEXTS)):
+            attributes.append((_text(*match.groups()[:3]) or "", kind in _NUMBERS))
+        elif word.lower() == "@data" and attributes:
+            return attributes
         elif word.lower() != "@relation":
             raise InputError(
-                f"{path} cannot be read as ARFF: line {number} is {shortened(line)}, where @attribute or @data was "
-                f"expected; {COMPLETE}"
+                f"{path} cannot be read as ARFF: line {number} is {shortened(line)}, where @data was expected, or "
+                f"@attribute with a name and the type numeric, string, date or {{value, value}}; {COMPLETE}"
             )
-    else:
-        raise InputError(f"{path} cannot be read as ARFF: it ends before @data; {COMPLETE}")
-    if not attributes:
-        raise InputError(f"{path} cannot be read as ARFF: it declares no @attribute; {COMPLETE}")
-    return attributes
-
-
-def _attribute(path: Path, number: int, text: str) -> _Attribute:
-    found = _NAME.fullmatch(text)
-    name, kind = ("", "") if found is None else (_text(found[1], found[2], found[3]) or "", found[4].strip())
-    if kind.startswith("{") and kind.endswith("}"):
-        values = _fields(kind[1:-1])
-        if values is not None:
-            return _Attribute(name, False, tuple(str(value) for value in values))
-    if kind.lower() in _NUMBERS:
-        return _Attribute(name, True)
-    if kind.lower() == "string" or kind.lower().startswith("date"):
-        return _Attribute(name, False)
-    raise InputError(
-        f"{path} cannot be read as ARFF: line {number} declares {shortened(name)} as {shortened(kind)}; a type is "
-        "numeric, string, date or {value, value}."
-    )
+    raise InputError(f"{path} cannot be read as ARFF: it ends before @data; {COMPLETE}")
 
 
 def _values(path: Path, number: int, line: str, n_attributes: int) -> Sequence[str | None]:
-    if line.startswith("{"):
-        raise InputError(f"{path} holds sparse rows (line {number}), which are not read; write every value.")
     values = _fields(line)
     if values is None:
         raise InputError(f"{path} cannot be read as ARFF: line {number} has an open quotation mark; close it.")
@@ -135,21 +106,8 @@ def _text(single: str | None, double: str | None, bare: str | None) -> str | Non
     return bare if text is None else _ESCAPED.sub(r"\1", text)
 
 
-def _column(path: Path, attribute: _Attribute, values: Sequence[str | None]) -> Any:
-    if attribute.numeric:
-        return _numbers(path, attribute, values)
-    if attribute.values is not None:
-        strangers = sorted({value for value in values if value is not None} - set(attribute.values))
-        if strangers:
-            raise InputError(
-                f"attribute {attribute.name!r} of {path} holds {shortened(strangers[0])}, which is not one of its "
-                f"declared values ({quoted(attribute.values)}); {COMPLETE}"
-            )
-    return np.array(values, dtype=object)
-
-
-def _numbers(path: Path, attribute: _Attribute, values: Sequence[str | None]) -> Any:
-    numbers = numbers_of(f"attribute {attribute.name!r} of {path}", values)
+def _numbers(path: Path, name: str, values: Sequence[str | None]) -> Any:
+    numbers = numbers_of(f"attribute {name!r} of {path}", values)
     # Labels 0 and 1 must read as whole numbers, and stay floats where float64 has no digit for them.
     whole = all(value is not None and value.lstrip("+-").isdecimal() for value in values)
     return numbers.astype(np.int64) if whole and (np.abs(numbers) < 2**53).all() else numbers

@@ -162,12 +162,7 @@ def survival_of_columns(time: Any, event: Any, event_value: str | None = None) -
     """
     check_complete(time, "the target (times)", TRUE_VALUE)
     check_complete(event, "the event", TRUE_VALUE)
-    if time.dtype.kind not in "iuf":
-        stranger = next((value for value in time if not reads_as_number(value)), time.iloc[0])
-        raise InputError(
-            f"the target column {time.name!r} must hold times, numbers of at least 0, as there is an event; got "
-            f"{shortened(stranger)}."
-        )
+    check_numbers(time, "the target (times)")
     return truth_of(survival_target((events_of_column(event, event_value), time.to_numpy())), TaskKind.SURVIVAL)
 
 

@@ -120,6 +120,12 @@ class LineRoles:
                 column = table.column(name, purpose)
                 if use in complete:
                     check_complete(column, purpose)
+        rows = table.frame[self.row]
+        if rows.dtype.kind == "f" and (beyond := rows.abs() >= 2**53).any():
+            raise InputError(
+                f"column {self.row!r} of {table.name} must number or name the rows, got {rows[beyond].iloc[0]}; is "
+                "it damaged?"
+            )
         if self.weight is not None:
             check_numbers(table.frame[self.weight], "the weights")
         if self.event is not None:

@@ -20,6 +20,7 @@ from heldout.errors import InputError
 from heldout.estimates.block_length import blocks_of
 from heldout.estimates.methods import method_of
 from heldout.metrics.base import Response, check_among
+from heldout.readers.columns import first_line
 from heldout.selection import configuration_rule_of
 
 METADATA_KEY = b"heldout"
@@ -104,22 +105,18 @@ def roles_of_metadata(metadata: Mapping[bytes, bytes] | None, path: str) -> Colu
     if not metadata or METADATA_KEY not in metadata:
         return None
     try:
-        found = json.loads(metadata[METADATA_KEY].decode("utf-8"))
+        content = json.loads(metadata[METADATA_KEY].decode("utf-8"))
     except (ValueError, RecursionError) as error:  # ValueError: no JSON, no UTF-8, or a number of 5 000 digits
-        why = "too many brackets in each other" if isinstance(error, RecursionError) else str(error).splitlines()[0]
-        raise InputError(f"{path}: its metadata 'heldout' cannot be read as JSON ({why}); {REMEDY}.") from None
-    return roles_of_json(found, path)
-
-
-def roles_of_json(found: Any, path: str) -> ColumnRoles:
-    """The column roles in decoded JSON; wrong types and values that contradict each other are refused."""
-    if not isinstance(found, dict):
         raise InputError(
-            f"{path}: its metadata 'heldout' must be a JSON object of what the columns are, got "
-            f"{shortened(found)}; {REMEDY}."
-        )
-    entries = _known_entries(ColumnRoles, found)
-    if isinstance(entries.get("settings"), dict):
+            f"{path}: its metadata 'heldout' cannot be read as JSON ({first_line(error)}); {REMEDY}."
+        ) from None
+    return roles_of_json(content, path)
+
+
+def roles_of_json(content: Any, path: str) -> ColumnRoles:
+    """The column roles in decoded JSON; wrong types and values that contradict each other are refused."""
+    entries = _known_entries(ColumnRoles, content)
+    if isinstance(entries, dict) and "settings" in entries:
         entries["settings"] = _known_entries(SearchSettings, entries["settings"])
     try:
         roles: ColumnRoles = of_type(ColumnRoles, entries)
@@ -146,9 +143,11 @@ READERS: Mapping[str, Callable[[str], Any]] = {
 """From the text of a setting to what it names."""
 
 
-def _known_entries(kind: Any, found: Mapping[str, Any]) -> dict[str, Any]:
-    """The entries that this version knows, without those that are null."""
-    return {one.name: found[one.name] for one in fields(kind) if found.get(one.name) is not None}
+def _known_entries(kind: Any, content: Any) -> Any:
+    """The entries of an object that this version knows, without those that are null."""
+    if not isinstance(content, dict):
+        return content
+    return {one.name: content[one.name] for one in fields(kind) if content.get(one.name) is not None}
 
 
 def _entries(roles: ColumnRoles) -> Iterator[tuple[str, Any, bool]]:

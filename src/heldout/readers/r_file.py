@@ -16,11 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from heldout._text import counted
 from heldout.errors import InputError, MissingExtraError
-from heldout.readers.columns import check_names, first_line, quoted, whole_numbers
+from heldout.readers.columns import check_names, first_line, whole_numbers
 
 if TYPE_CHECKING:
     from rdata.parser import RData
@@ -81,7 +79,7 @@ _CONVERTED = ("VEC", "LIST", "CHAR", "SYM", "LGL", "INT", "REAL", "CPLX", "STR",
 """The types of R that hold data."""
 
 
-class _Train(dict[str, Any]):
+class Train(dict[str, Any]):
     """A ``train`` object of caret."""
 
 
@@ -95,24 +93,12 @@ def read_r(path: Path) -> tuple[Any, tuple[str, ...]]:
         objects = _objects(path)
         found = {name: _table(path, name, value) for name, value in objects.items()}
     tables = {name: table for name, table in found.items() if table is not None}
-    if len(tables) > 1:
-        raise InputError(
-            f"{path} holds {counted(len(tables), 'table')} ({quoted(list(tables))}), and nothing says which is "
-            "meant; save the one with saveRDS()."
-        )
-    if not tables:
+    if len(tables) != 1:
         held = ", ".join(f"{name} ({type(value).__name__})" for name, value in [*objects.items()][:5])
-        raise InputError(f"{path} holds no table: {held or 'no object'}; {_SAVE_ONE}.")
-    ((name, (frame, part)),) = tables.items()
-    is_list = {
-        column: any(isinstance(cell, list | dict | np.ndarray) for cell in frame[column]) for column in frame
-    }
-    lists = [column for column in frame if is_list[column]]
-    if lists:
         raise InputError(
-            f"{quoted(lists)} of the table in {path} {'holds' if len(lists) == 1 else 'hold'} lists, and a cell "
-            "must hold one number or text; save the table without, or its parts as columns of their own."
+            f"{path} holds {counted(len(tables), 'table')}, among {held or 'no objects'}; {_SAVE_ONE}."
         )
+    ((name, (frame, part)),) = tables.items()
     check_names(path, list(frame.columns))
     remarks = [f"Read {part.format(name)} from {path.name}."]
     if n_failed := frame.attrs.get(_FAILED, 0):
@@ -155,7 +141,7 @@ def _objects(path: Path) -> dict[str, Any]:
             node = getattr(data, "object", data)
             return super()._convert_next(data) if node.info.type.name in _CONVERTED else None
 
-    classes = {**DEFAULT_CLASS_MAP, "train": lambda value, attributes: _Train(value)}
+    classes = {**DEFAULT_CLASS_MAP, "train": lambda value, attributes: Train(value)}
     value = OfData(classes).convert(tree)
     return value if tree.object.info.type.name == "LIST" else {path.stem: value}
 
@@ -164,33 +150,28 @@ def _table(path: Path, name: str, value: Any) -> tuple[Any, str] | None:
     """The table of an object, and words for the part of it that it is; None if it is none."""
     import pandas as pd
 
-    if isinstance(value, _Train):
+    if isinstance(value, Train):
         if not isinstance(value.get("pred"), pd.DataFrame):
-            raise InputError(
-                f"{name} in {path} is a train object of caret without predictions; fit it with "
-                'trainControl(savePredictions = "all", classProbs = TRUE).'
-            )
+            raise _without_predictions(name, path)
         return value["pred"], "{}$pred (caret)"
     if not isinstance(value, pd.DataFrame):
         return None
-    if ".predictions" in value:
-        return _of_resamples(path, name, value), "the .predictions of {} (tidymodels)"
     if "wflow_id" in value and "result" in value:
-        frames = []
-        for workflow, result in zip(value["wflow_id"], value["result"], strict=True):
-            if ".predictions" not in result:
-                raise InputError(
-                    f"workflow {workflow!r} of {name} in {path} has no predictions; run workflow_map() with "
-                    "control_grid(save_pred = TRUE)."
-                )
-            frames.append(_of_resamples(path, name, result, wflow_id=workflow))
+        frames = [
+            _of_resamples(path, name, result, wflow_id=workflow)
+            for workflow, result in zip(value["wflow_id"], value["result"], strict=True)
+        ]
         return _together(frames), "the .predictions of the workflows in {} (tidymodels)"
-    if "splits" in value and ".metrics" in value:
-        raise InputError(
-            f"{name} in {path} holds results of tidymodels without predictions; tune with control_grid(save_pred = "
-            "TRUE) or control_resamples(save_pred = TRUE)."
-        )
+    if ".predictions" in value or ("splits" in value and ".metrics" in value):
+        return _of_resamples(path, name, value), "the .predictions of {} (tidymodels)"
     return value, "the data frame {}"
+
+
+def _without_predictions(name: str, path: Path) -> InputError:
+    return InputError(
+        f"{name} in {path} holds results of caret or tidymodels without predictions; fit it with "
+        'trainControl(savePredictions = "all", classProbs = TRUE), or tune with control_grid(save_pred = TRUE).'
+    )
 
 
 def _of_resamples(path: Path, name: str, results: Any, **workflow: str) -> Any:
@@ -199,12 +180,12 @@ def _of_resamples(path: Path, name: str, results: Any, **workflow: str) -> Any:
 
     keys = [key for key in results if key == ".iter" or key.rstrip("0123456789") == "id"]
     frames = []
-    for place, frame in enumerate(results[".predictions"]):
+    for place, frame in enumerate(results.get(".predictions", ())):
         if isinstance(frame, pd.DataFrame):
             own = {**workflow, **{key: results[key].iloc[place] for key in keys}}
             frames.append(pd.concat([pd.DataFrame(own, index=frame.index), frame], axis=1))
     if not frames:
-        raise InputError(f"{name} in {path} has no predictions in any resample: did all fits fail?")
+        raise _without_predictions(name, path)
     return _together(frames, len(results) - len(frames))
 
 

@@ -22,7 +22,7 @@ from heldout.data.checks import FEWER, enough_memory, refuse_beyond_memory
 from heldout.data.task import row_labels
 from heldout.errors import InputError, MissingExtraError
 from heldout.readers.arff import read_arff
-from heldout.readers.columns import check_names, first_line, named_columns, plain, quoted, reads_as_number
+from heldout.readers.columns import check_names, first_line, named_columns, quoted, reads_as_number
 from heldout.readers.csv_table import MISSING_TOKENS, NO_ANSWER, read_cells, read_csv
 from heldout.readers.own_metadata import ColumnRoles, roles_of_metadata
 from heldout.readers.r_file import R_SUFFIXES, read_r
@@ -105,7 +105,7 @@ def read_table(source: str | Path, *, not_missing: Sequence[str] = ()) -> Table:
             frame = read_arff(path)
         else:
             frame, remarks = read_csv(path, not_missing)
-        return _with_rows(Table(text, _plain_types(frame), remarks, roles, written=kind == "text"))
+        return with_rows(Table(text, _plain_types(frame), remarks, roles, written=kind == "text"))
 
 
 def kind_of_file(path: Path) -> Literal["parquet", "r", "arff", "text"]:
@@ -144,10 +144,10 @@ def table_of_frame(frame: Any, name: str = "the table") -> Table:
     frame = frame.reset_index(drop=not named)
     frame.columns = named_columns(frame.columns)
     check_names(name, list(frame.columns))
-    return _with_rows(Table(name, _plain_types(frame), labels=labels))
+    return with_rows(Table(name, _plain_types(frame), labels=labels))
 
 
-def _with_rows(table: Table) -> Table:
+def with_rows(table: Table) -> Table:
     if not len(table.frame):
         raise InputError(f"{table.name} has column names but no rows; a table needs at least one row.")
     return table
@@ -248,7 +248,7 @@ def _plain_objects(column: Any) -> Any:
         held = " and ".join(sorted(kind.__name__ for kind in strange or kinds))
         raise InputError(
             f"column {column.name!r} holds cells of type {held}; the cells of a column must be all numbers, all "
-            "text or all dates."
+            "text or all dates: leave the column out, or write its parts as columns of their own."
         )
     return present.astype(object).reindex(column.index)
 
@@ -276,7 +276,6 @@ def read_parquet(path: Path) -> tuple[Any, ColumnRoles | None]:
         metadata = pq.read_metadata(path)
         schema = metadata.schema.to_arrow_schema()
         check_names(path, list(schema.names))
-        _check_types(path, schema)
         roles = roles_of_metadata(schema.metadata, str(path))
         # Two copies: the one that is read, and that of pandas. Text has no width, but at least a pointer.
         bits = [field.type.bit_width if pa.types.is_primitive(field.type) else 64 for field in schema]
@@ -302,27 +301,3 @@ def read_parquet(path: Path) -> tuple[Any, ColumnRoles | None]:
     frame.columns = named_columns(frame.columns)
     check_names(path, list(frame.columns))
     return frame, roles
-
-
-def _check_types(path: Path, schema: Any) -> None:
-    odd = {field.name: field.type for field in schema if not _is_plain(field.type)}
-    if odd:
-        name, kind = next(iter(odd.items()))
-        every = f" (as do {quoted(list(odd)[1:])})" if len(odd) > 1 else ""
-        raise InputError(
-            f"column {name!r} of {path} holds {plain(kind)}{every}, and a cell must hold one number, text or "
-            "date; write the file without it, or its parts as columns of their own."
-        )
-
-
-def _is_plain(kind: Any) -> bool:
-    import pyarrow as pa
-
-    of = pa.types
-    if of.is_dictionary(kind):
-        return _is_plain(kind.value_type)
-    checks = (
-        of.is_integer, of.is_floating, of.is_boolean, of.is_decimal, of.is_string, of.is_large_string,
-        of.is_string_view, of.is_null, of.is_date, of.is_timestamp, of.is_time, of.is_duration,
-    )  # fmt: skip
-    return any(check(kind) for check in checks)

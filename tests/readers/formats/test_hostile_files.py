@@ -52,11 +52,16 @@ def test_json_whose_parts_have_another_shape_says_nothing_of_the_model(tmp_path:
 @pytest.mark.parametrize(
     ("name", "old", "new", "said"),
     [
-        ("weka/ibk5.csv", "\n1,1:", f"\n{LONG},1:", "in place of an inst#"),
-        ("weka/ibk5.csv", "\n2,1:", f"\n{DIGITS},1:", "in place of an inst#"),
+        ("weka/ibk5.csv", "\n1,1:", f"\n{LONG},1:", "where a number was expected"),
+        ("weka/ibk5.csv", "\n2,1:", f"\n{DIGITS},1:", "inst# inf follows 1"),
         ("weka/ibk5.csv", "\n2,1:", f"\n2,{DIGITS}:", "where WEKA writes NUMBER:CLASS"),
         ("orange/iris.tab", "0.957697", LONG, "where a number was expected"),
-        ("openml/numbers/predictions.arff", "\n0,0,10,", f"\n0,0,{DIGITS},", "must number the rows, got"),
+        (
+            "openml/numbers/predictions.arff",
+            "\n0,0,10,",
+            f"\n0,0,{DIGITS},",
+            "must number or name the rows, got inf",
+        ),
         ("caret-repeats.csv", "Fold1.Rep1", f"Fold1.Rep{DIGITS}", "is in no line, but others predicted it"),
     ],
     ids=["long field", "digits", "digits of a class", "orange", "openml", "caret"],

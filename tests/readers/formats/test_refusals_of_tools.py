@@ -51,7 +51,7 @@ def line_twice(place: int) -> Callable[[str], str]:
 FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
     # (export, the file of it that is changed, target, change, what the sentence says)
     ("weka/ibk5.csv", "", None, cut, "has . fields where 8 were expected; .*is the file complete"),
-    ("weka/ibk5.csv", "", None, changed("\n2,1:", "\ntwo,1:"), "'two' in place of an inst#"),
+    ("weka/ibk5.csv", "", None, changed("\n2,1:", "\ntwo,1:"), "holds 'two' where a number was expected"),
     (
         "weka/ibk5.csv",
         "",
@@ -61,8 +61,7 @@ FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
     ),
     ("weka/ibk5.csv", "", None, changed("*0.9", "*x.9"), "holds 'x.9.*' where a number was expected"),
     ("weka/ibk5.csv", "", None, changed("*0.9", "*0.3"), "sum to 0.4"),
-    ("weka/ibk5.csv", "", None, lambda text: text.splitlines()[0], "no predictions after its header"),
-    ("weka/cpu.csv", "", None, changed("-57.25", "57.25"), "has the error 57.25 for the actual value 405"),
+    ("weka/ibk5.csv", "", None, lambda text: text.splitlines()[0], "no predictions after a line inst#,actual"),
     ("weka/printed_training.txt", "", None, str, "predictions of the training data, which were not held out"),
     ("h2o/of_one_fold.csv", "", "diagnosis", str, "are 0 in 49 of 82 lines .*cross_validation_predictions"),
     (
@@ -72,7 +71,7 @@ FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
         str,
         "target is needed: name the column of true values of .* or give `target='FILE:COL'`",
     ),
-    ("h2o/models", "", "benign", str, "no probabilities of a class|sum to|belongs to no class"),
+    ("h2o/models", "", "benign", str, "row 1 has two values of the target"),
     ("h2o/models", "gbm.csv", "diagnosis", without_line(5), "glm of .* has 82 lines and gbm has 81"),
     (
         "h2o/models",
@@ -111,14 +110,14 @@ FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
         "2_DecisionTree/predictions_out_of_folds.csv",
         None,
         changed("target", "y"),
-        "no columns target",
+        "has no column 'target' to use as the target",
     ),
     (
         "mljar/two_classes",
         "1_Baseline/predictions_out_of_folds.csv",
         None,
         changed("\n1,", "\n7,"),
-        "does not name",
+        "column 'target' .the target. has 1 missing value",
     ),
     ("mljar/two_classes", "", "diagnosis", str, "contradicts what was recognised"),
     ("orange/iris.tab", "", None, cut, "fields where 18 were expected; .*is the file complete"),
@@ -131,8 +130,8 @@ FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
     ),
     ("orange/iris.tab", "", None, changed("0.957697", "0.1"), "sum to 0.1"),
     ("orange/iris.tab", "", "tree", str, "contradicts what was recognised"),
-    ("orange/iris.tab", "", None, lambda text: "\n".join(text.splitlines()[:3]), "header but no rows"),
-    ("orange/iris_without_types.csv", "", None, str, "is the class, which Orange predicted"),
+    ("orange/iris.tab", "", None, lambda text: "\n".join(text.splitlines()[:3]), "column names but no rows"),
+    ("orange/iris_without_types.csv", "", None, str, "target is needed: name the column of true values"),
     ("orange/random_sampling.tab", "", None, str, "as those of random sampling do"),
     (
         "openml/numbers/predictions.arff",
@@ -170,8 +169,8 @@ FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
     ),
     ("autogluon/cells", "KNeighbors_BAG_L1.csv", "diagnosis", changed(",benign,", ",mild,"), "different columns"),
     ("autogluon/cells", "KNeighbors_BAG_L1.csv", "diagnosis", changed("\n10,", "\n70,"), "is in two lines"),
-    ("r/numbers.rds", "", None, str, "holds no table: numbers .ndarray."),
-    ("r/two.rda", "", None, str, "holds 2 tables .'fit', 'other'., and nothing says which is meant"),
+    ("r/numbers.rds", "", None, str, "holds 0 tables, among numbers .ndarray."),
+    ("r/two.rda", "", None, str, "holds 2 tables, among fit .Train., other .Train."),
     ("r/without_predictions.rds", "", None, str, "without predictions; fit it with trainControl"),
 ]
 
@@ -241,7 +240,7 @@ def test_two_files_of_one_name_are_refused_and_a_mapping_names_them(tmp_path: Pa
         ({"dtype": "object"}, "dtype must be one of float16, float32, float64, got 'object'"),
         ({"dtype": ["float32"]}, "dtype must be one of float16, float32, float64, got a list"),
         ({"pred_val_shape": [2, 41]}, "has 320 bytes, and an array of float32 of shape .2, 41. has 328"),
-        ({"pred_val_shape": [3, 40]}, "pred_val_shape .3, 40.; .* there are 2 different names of models"),
+        ({"pred_val_shape": [3, 40]}, "shape .3, 40. has 480; .* there are 2 different names of models"),
         ({"pred_val_shape": [2, -40]}, "pred_val_shape.1. must be from 1 to .* got -40"),
         ({"pred_val_shape": "2 x 40"}, "pred_val_shape must be a list, got '2 x 40'"),
         ({"models": []}, "there are 0 different names of models"),
@@ -264,7 +263,7 @@ def test_files_of_tabrepo_that_lack_something_are_refused(tmp_path: Path) -> Non
     for target, said in (
         (None, "target is needed: .*without label-val.csv.zip"),
         (y[1:], "one value for each of the 40 lines of .*, got shape .39,."),
-        (np.where(y == 0, "no", "yes"), "give them as 0 and 1"),
+        (np.where(y == 0, "no", "yes"), "nothing says of which class of 'true values'"),
         (np.where(y == 0, np.nan, 1.0), "has .* missing values in 40 rows|missing"),
     ):
         with pytest.raises(ho.InputError, match=said):

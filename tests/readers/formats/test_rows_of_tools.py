@@ -222,7 +222,7 @@ def test_the_index_of_the_labels_of_tabrepo_is_used(tmp_path: Path) -> None:
     labels.sample(frac=1, random_state=0).to_csv(task / "label-val.csv.zip")
     assert Flag.ROWS_OUT_OF_ORDER in ho.read_predictions(task).predictions.flags
     labels.set_axis(np.arange(40) // 2).to_csv(task / "label-val.csv.zip")
-    with pytest.raises(ho.InputError, match="holds row 0 a second time"):
+    with pytest.raises(ho.InputError, match="holds 20 rows of 1 labels"):
         ho.read_predictions(task)
 
 

@@ -55,35 +55,17 @@ class AutoGluon(Tool):
                 "predictions; give predictor.predict_proba_multi()."
             )
         check_target(uses, export.name)
-        tables, row = self._labelled(export)
+        tables = _labelled(export, self.endings)
         ensembles = [model for model in tables if model.startswith(_ENSEMBLE)]
-        if len(tables) == len(ensembles):
+        if tables and len(tables) == len(ensembles):
             raise InputError(
                 f"{export.name} holds only {quoted(ensembles)}, and AutoGluon fitted the weights of its ensembles "
                 "on these rows, so these are no held-out predictions; give those of its models."
             )
         left_out = (_LEFT_OUT.format(names=quoted(ensembles)),) * bool(ensembles)
-        kept = {model: table for model, table in tables.items() if model not in ensembles}
-        kept = {model: replace(table, remarks=left_out) for model, table in kept.items()}
+        kept = {model: replace(tables[model], remarks=left_out) for model in tables if model not in ensembles}
+        row = next((name for name in (INDEX, _ROW) if all(name in table.frame for table in kept.values())), None)
         return kept, replace(uses, row=uses.row or row)
-
-    def _labelled(self, export: Export) -> tuple[dict[str, Table], str | None]:
-        """The table of each model with the labels of its rows, and the column of these, if there is one."""
-        if _is_predictor(export.value):
-            of_classes = export.value.problem_type in ("binary", "multiclass")
-            tables = export.value.predict_proba_multi() if of_classes else export.value.predict_multi()
-            return {str(model): _of_frame(table, model) for model, table in tables.items()}, _ROW
-        parts = parts_of(export, *self.endings)
-        if export.path is None and not isinstance(export.value, list | tuple):
-            return {model: _of_frame(part.value, model) for model, part in parts.items()}, _ROW
-        tables = {model: part.table_with() for model, part in parts.items()}
-        if not all(INDEX in table.frame for table in tables.values()):
-            return tables, None
-        import pandas as pd
-
-        return {
-            model: replace(table, labels=pd.Index(table.frame[INDEX])) for model, table in tables.items()
-        }, INDEX
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         (model,) = uses.configuration
@@ -100,6 +82,24 @@ class AutoGluon(Tool):
                 else of_kind(table, rest[0], uses.target, two_are_classes=True)
             ),
         )
+
+
+def _labelled(export: Export, endings: tuple[str, ...]) -> dict[str, Table]:
+    """The table of each model with the labels of its rows, in a column too where there are such labels."""
+    import pandas as pd
+
+    value = export.value
+    if _is_predictor(value):
+        of_classes = value.problem_type in ("binary", "multiclass")
+        value = value.predict_proba_multi() if of_classes else value.predict_multi()
+        return {str(model): _of_frame(table, model) for model, table in value.items()}
+    parts = parts_of(export, *endings)
+    if export.path is None and not isinstance(value, list | tuple):
+        return {model: _of_frame(part.value, model) for model, part in parts.items()}
+    tables = {model: part.table_with() for model, part in parts.items()}
+    if not all(INDEX in table.frame for table in tables.values()):
+        return tables
+    return {model: replace(table, labels=pd.Index(table.frame[INDEX])) for model, table in tables.items()}
 
 
 def holds_ensemble(tables: Mapping[Any, Any]) -> bool:

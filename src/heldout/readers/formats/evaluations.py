@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -87,17 +87,11 @@ class Evaluations(Tool):
         if frame.empty:
             raise InputError(f"{export.name} holds no scores of {self.title} ({self.signs}).")
         frame, unscored = _scored(frame)
-        systems = set(frame["system"])
+        systems = frame["system"].unique()
         frame, remarks = self._of_one_score(frame, uses)
-        if lost := sorted(systems - set(frame["system"])):
-            raise InputError(
-                f"system {lost[0]} lacks {quoted([*dict.fromkeys(frame['metric'])])}, which others have; name one "
-                "that every system has with `prediction=`.",
-                argument="prediction",
-            )
+        _check_tasks(frame, systems)
         frame, more = _of_equal_runs(frame)
         more = [*unscored, *more]
-        _check_tasks(frame)
         if isinstance(uses.group, str):
             frame[uses.group] = _in_data(frame, uses.group)
         if frame["task"].nunique() > 1:
@@ -224,14 +218,18 @@ def _of_equal_runs(frame: Any) -> tuple[Any, list[str]]:
     return frame[frame["run"] <= fewest].reset_index(drop=True), [remark]
 
 
-def _check_tasks(frame: Any) -> None:
-    tasks = frame.groupby("system")["task"].agg(set)
-    for system, own in tasks.items():
-        if lacking := sorted(set(frame["task"]) - own):
-            raise InputError(
-                f"system {system} has no scores of task {lacking[0]}, which others have; give the scores of every "
-                "system for every task, or leave the task out."
-            )
+def _check_tasks(frame: Any, systems: Iterable[str]) -> None:
+    """Refuse systems that lack the score of a task, which others have."""
+    cells = {*zip(frame["system"], frame["task"], strict=True)}
+    for task, metric in dict(zip(frame["task"], frame["metric"], strict=True)).items():
+        for system in systems:
+            if (system, task) not in cells:
+                raise InputError(
+                    f"system {system} has no {metric!r} of task {task}, which others have; give the scores of "
+                    "every system for every task, leave the task out, or name a score that all have with "
+                    "`prediction=`.",
+                    argument="prediction",
+                )
 
 
 def _in_data(frame: Any, name: str) -> Any:

@@ -46,7 +46,6 @@ class H2O(Tool):
         fold = uses.fold or (_FOLD if _FOLD in frame else None)
         given = {_PREDICT, _FOLD, *uses.configuration, uses.target, uses.row, uses.fold, uses.group, uses.weight}
         classes = [name for name in frame if name not in given]
-        _check_numbers(table, classes)
         _check_held_out(table, classes)
         probabilities = _classes_of(classes, texts_of_classes(frame[uses.target]))
         binary = len(probabilities) == 2
@@ -67,24 +66,14 @@ def _classes_of(columns: Iterable[str], texts: Iterable[str]) -> Mapping[str, st
     return {name.removeprefix("p"): name for name in names}
 
 
-def _check_numbers(table: Table, classes: Iterable[str]) -> None:
-    """Refuse a column of text, which is of no class and has no use."""
-    text = [name for name in classes if table.frame[name].dtype.kind not in "iuf"]
-    if text:
-        raise InputError(
-            f"{quoted(text)} of {table.name} {'holds' if len(text) == 1 else 'hold'} no probabilities of a class; "
-            "name the true values with `target=`, and leave out what has no use with `exclude=`."
-        )
-
-
 def _check_held_out(table: Table, classes: list[str]) -> None:
     """Refuse one of ``cross_validation_predictions()``, which is zero where a row was not held out."""
     columns = classes or [_PREDICT]
     zero = (table.frame[columns] == 0).all(axis=1).to_numpy()
     if zero.mean() > (0 if classes else 0.5):
         raise InputError(
-            f"{', '.join(map(repr, columns))} of {table.name} {'is' if len(columns) == 1 else 'are'} 0 in "
-            f"{int(zero.sum())} of {len(zero)} lines (the first in line {int(np.argmax(zero)) + 1}), as in "
+            f"{quoted(columns)} of {table.name} {'is' if len(columns) == 1 else 'are'} 0 in {int(zero.sum())} of "
+            f"{len(zero)} lines (the first in line {int(np.argmax(zero)) + 1}), as in "
             "cross_validation_predictions() for rows that were not held out; export "
             "cross_validation_holdout_predictions()."
         )

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import check_numbers, first_line, quoted
@@ -44,7 +43,7 @@ class Mljar(Tool):
     name = "mljar"
     title = "the out-of-fold predictions of MLJAR"
     signs = f"a folder with MODEL/{_FILE} and MODEL/{_FRAMEWORK}"
-    endings = (_FILE,)
+    endings = (f"MODEL/{_FILE} with {_FRAMEWORK} beside it",)
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         return bool(_model_folders(export))
@@ -52,17 +51,12 @@ class Mljar(Tool):
     def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
         folders = _model_folders(export)
         if not folders:
-            raise InputError(
-                f"{export.name} has no MODEL/{_FILE} with {_FRAMEWORK} beside it; give the results_path of MLJAR."
-            )
+            return {}, uses
         models = {folder.name: _model_frame(folder) for folder in folders}
         first, run = models[folders[0].name], folders[0].parent
         _check_no_copies(run, len(first))
         folds, _ = _folds(run)
-        rows = range(1, len(first) + 1)
-        if folds is not None and not set(folds["row"]) <= set(rows):
-            raise InputError(f"the folds of {run} hold numbers of more than {len(first)} rows; are all of one run?")
-        if folds is not None and set(folds["row"]) < set(rows):
+        if folds is not None and not {*range(1, len(first) + 1)} <= {*folds["row"]}:
             folds = None
         tables = {}
         for model, frame in models.items():
@@ -77,12 +71,13 @@ class Mljar(Tool):
         folders = _model_folders(export)
         run = folders[0].parent
         settings = json_object(run / "params.json") if (run / "params.json").is_file() else {}
+        frameworks = {folder.name: json_object(folder / _FRAMEWORK) for folder in folders}
         flags: dict[Flag, str] = {}
-        types = {
-            folder.name: entry(json_object(folder / _FRAMEWORK), "params", "learner", "model_type")
-            for folder in folders
-        }
-        if stopped := [name for name, kind in types.items() if str(kind) in _STOPPED_EARLY]:
+        if stopped := [
+            name
+            for name, about in frameworks.items()
+            if str(entry(about, "params", "learner", "model_type")) in _STOPPED_EARLY
+        ]:
             flags |= Flag.STOPPED_ON_PREDICTED_ROWS.of(tool="MLJAR", which=quoted(stopped, 3))
         if (n_repeats := _folds(run)[1]) > 1:
             flags |= Flag.AVERAGED_REPEATS.of(
@@ -101,21 +96,19 @@ class Mljar(Tool):
 
 def _model_folders(export: Export) -> list[Path]:
     """The folders of models in a run, or the one that is named itself or by its file."""
-    path = Path() if export.path is None else export.path
-    path = path.parent if path.name == _FILE else path
-    if export.path is None or not path.is_dir():
+    if export.path is None:
         return []
-    inner = [path] if (path / _FILE).is_file() else sorted(each.parent for each in path.glob(f"*/{_FILE}"))
-    return [each for each in inner if (each / _FRAMEWORK).is_file()]
+    path = export.path.parent if export.path.name == _FILE else export.path
+    inner = [path] if (path / _FILE).is_file() else sorted(file.parent for file in path.glob(f"*/{_FILE}"))
+    return [folder for folder in inner if (folder / _FRAMEWORK).is_file()]
 
 
 def _model_frame(folder: Path) -> Any:
     """The target of a model with labels, and a column ``prediction_CLASS`` for each class, or ``prediction``."""
-    frame = read_table(folder / _FILE).frame
-    about = json_object(folder / _FRAMEWORK)
+    table = read_table(folder / _FILE)
+    frame, about = table.frame, json_object(folder / _FRAMEWORK)
+    target = table.column("target", "the target")
     predicted = [name for name in frame.columns if name.startswith("prediction")]
-    if "target" not in frame.columns or not predicted:
-        raise InputError(f"{folder / _FILE} has no columns target and prediction; is the file complete?")
     for column in predicted:
         check_numbers(frame[column], "the predictions")
     frame = frame[["target", *predicted, *(name for name in frame.columns if name == "sample_weight")]]
@@ -123,60 +116,40 @@ def _model_frame(folder: Path) -> Any:
         return frame
     labels = _labels(about)
     if labels:
-        codes = frame["target"]
-        if not set(codes) <= set(labels):
-            raise InputError(f"{folder / _FILE} has a target that {_FRAMEWORK} does not name; are both of one run?")
-        frame = frame.assign(target=codes.map(labels))
+        frame = frame.assign(target=target.map(labels))
     if len(predicted) > 1:
         return frame
-    zero, one = (labels[code] for code in (0, 1)) if labels else _two_values(frame["target"], folder)
-    share = frame[predicted[0]]
+    of_two = (False, True) if target.dtype.kind == "b" else (0, 1)
+    zero, one = (labels.get(code, code) for code in of_two)
+    share = table.column((predicted or ["prediction"])[0], "the predictions")
     return frame.drop(columns=predicted).assign(**{f"{_OF_CLASS}{zero}": 1 - share, f"{_OF_CLASS}{one}": share})
 
 
 def _with_target_of(first: Any, frame: Any) -> Any:
     """The table with the target of the first model where it differs by rounding, as MLJAR scales it for some."""
     target, other = first["target"], frame["target"]
-    if (
-        len(target) == len(other)
-        and target.dtype.kind == other.dtype.kind == "f"
-        and np.allclose(target, other, 1e-9)
-    ):
-        return frame.assign(target=target)
-    return frame
-
-
-def _two_values(target: Any, folder: Path) -> tuple[str, str]:
-    """The texts of a target of 0 and 1, or False and True, of which MLJAR writes the probability of the second."""
-    values = sorted(target.unique().tolist())
-    if values not in ([0, 1], [False, True]):
-        raise InputError(f"{folder / _FILE} has one column of predictions, and a target other than 0 and 1.")
-    return str(values[0]), str(values[1])
+    are_floats = len(target) == len(other) and target.dtype.kind == other.dtype.kind == "f"
+    return frame.assign(target=target) if are_floats and np.allclose(target, other, 1e-9) else frame
 
 
 def _labels(about: dict[str, Any]) -> dict[int, str]:
     """The label of each number in the target; none where MLJAR kept the labels as they were."""
     steps = about.get("preprocessing")
-    coded = (
-        steps[0].get("categorical_y") if isinstance(steps, list) and steps and isinstance(steps[0], dict) else None
-    )
-    if not isinstance(coded, dict):
-        return {}
-    if not all(type(code) is int for code in coded.values()) or len(set(coded.values())) < len(coded):
-        raise InputError(f"{_FRAMEWORK} does not number the classes ({shortened(coded)}); is the file complete?")
-    return {code: label for label, code in coded.items()}
+    coded = entry(steps[0], "categorical_y") if isinstance(steps, list) and steps else None
+    pairs = coded.items() if isinstance(coded, dict) else ()
+    return {code: label for label, code in pairs if type(code) is int}
 
 
 def _folds(run: Path) -> tuple[Any, int]:
     """A line for each row, counted from 1, with its fold, None where that is unknown; and the number of repeats."""
     import pandas as pd
 
-    files = {path: found for path in (run / "folds").glob("*.npy") if (found := _FOLD_FILE.fullmatch(path.name))}
-    n_repeats = len({found[2] for found in files.values()}) or 1
+    files = {path: match for path in (run / "folds").glob("*.npy") if (match := _FOLD_FILE.fullmatch(path.name))}
+    n_repeats = len({match[2] for match in files.values()}) or 1
     if not files or n_repeats > 1:
         return None, n_repeats
     folds = pd.concat(
-        [pd.DataFrame({"row": _rows(path) + 1, "fold": int(found[1])}) for path, found in files.items()]
+        [pd.DataFrame({"row": _rows(path) + 1, "fold": int(match[1])}) for path, match in files.items()]
     )
     again = folds["row"].duplicated()
     if again.any():
@@ -190,12 +163,12 @@ def _folds(run: Path) -> tuple[Any, int]:
 def _rows(path: Path) -> Any:
     try:
         rows = np.load(path, allow_pickle=False)
+        if rows.dtype.kind not in "iu" or rows.ndim != 1:
+            raise ValueError("it does not hold numbers of rows")
     except MemoryError:
         raise
     except Exception as error:  # its header is untrusted, and reading it can raise anything
         raise InputError(f"{path} cannot be read: {first_line(error)}; is the file complete?") from None
-    if rows.dtype.kind not in "iu" or rows.ndim != 1:
-        raise InputError(f"{path} does not hold numbers of rows; are the files of one run?")
     return rows.astype(np.int64)
 
 
@@ -216,10 +189,12 @@ def _check_no_copies(run: Path, n_rows: int) -> None:
         )
 
 
-def _left_out(run: Path, folders: list[Path]) -> tuple[str, ...]:
+def _left_out(run: Path, folders: list[Path]) -> list[str]:
     """What is in the run and not among the configurations, and what could not be checked."""
-    others = [each.parent.name for each in sorted(run.glob(f"*/{_FRAMEWORK}")) if each.parent not in folders]
-    ensembles = [each.parent.name for each in sorted(run.glob(f"*/{_ENSEMBLE}"))]
+    models, ensembles = (
+        [file.parent.name for file in sorted(run.glob(f"*/{name}"))] for name in (_FRAMEWORK, _ENSEMBLE)
+    )
+    others = [name for name in models if run / name not in folders]
     remarks = []
     if not (run / _DATA).is_file():
         remarks.append(
@@ -229,4 +204,4 @@ def _left_out(run: Path, folders: list[Path]) -> tuple[str, ...]:
         remarks.append(f"Left out: {quoted(others)}, which have no {_FILE}.")
     if len(folders) > 1 and ensembles:
         remarks.append(f"Left out: {quoted(ensembles)}, because MLJAR fitted its weights on these predictions.")
-    return tuple(remarks)
+    return remarks

@@ -42,11 +42,9 @@ class OpenMLRun(Tool):
     def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
         tables, uses = super().tables(export, uses)
         columns = self.columns([*next(iter(tables.values())).frame])
-        row = columns["row"]
-        if row is None:
-            raise InputError(f"{export.name} has no column row_id, which numbers the rows of the data set.")
+        row = columns["row"] or _ROWS[0]
         for table in tables.values():
-            _check_rows(table, row)
+            check_numbers(table.column(row, "the rows"), "the rows")
         if "target" not in columns:
             check_target(uses, export.name)
             tables = {run: _with_truth(table, uses.target, row) for run, table in tables.items()}
@@ -62,14 +60,6 @@ class OpenMLRun(Tool):
         probabilities = with_prefix(table.frame, "confidence.")
         kind = of_kind(table, "prediction", uses.target, with_classes=bool(probabilities))
         return LineRoles(probabilities=probabilities, **kind)
-
-
-def _check_rows(table: Table, row: str) -> None:
-    rows = table.column(row, "one of the format")
-    check_numbers(rows, "the rows")
-    if rows.dtype.kind not in "iu":
-        strange = rows[(rows % 1 != 0) | (rows.abs() >= 2**53)].iloc[0]
-        raise InputError(f"column {row!r} of {table.name} must number the rows, got {strange}; is it damaged?")
 
 
 def _with_truth(table: Table, given: Any, row: str) -> Table:

@@ -13,17 +13,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from heldout.errors import InputError
-from heldout.readers.columns import check_names
 from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.given import check_target, with_values
 from heldout.readers.formats.tool import Tool, of_kind
 from heldout.readers.long_table import LineRoles
-from heldout.readers.tables import Table
-from heldout.readers.text_lines import all_lines, numbers_of, opening_lines, records
+from heldout.readers.tables import Table, with_rows
+from heldout.readers.text_lines import numbers_of, opening_lines, records
 
 _FOLD, _PREDICTED = "Fold", "prediction"
 _ROLES = {"", "class", "meta", "ignore"}
 _NUMBERS = ("continuous", "c")
-_MISSING = ("", "?", ".", "~", "nan", "NA")
 _MOST_TWINS = 0.5
 """The share of lines with a twin in another fold from which they are taken for the same row, tested again."""
 _ORDER = (
@@ -45,31 +44,25 @@ class Orange(Tool):
 
     def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
         head = _Header.of(export)
-        table = _typed_table(export, head) if head.roles else export.table_with(_FOLD)
+        table = export.table_with(_FOLD)
+        table = _typed(table, head) if head.roles else table
         own = [name for name in head.names if head.role(name) == "class"]
         if own:
             uses.check_agree(self.title, {"target": own[0]}, self.free)
-        target = own[0] if len(own) == 1 else uses.target
-        if not isinstance(target, str):
-            raise InputError(
-                f"target is needed: which column of {export.name} is the class, which Orange predicted?",
-                argument="target",
-            )
-        table.column(target, "the target")
+            uses = replace(uses, target=own[0])
+        check_target(uses, export.name)
+        table, uses = with_values(table, uses)
+        uses.purposes_in(table)
         if uses.row is None:
             table = replace(table, remarks=(*table.remarks, _ORDER))
-        for name in uses.exclude:
-            table.column(name, "one to leave out")
-        table = replace(table, frame=table.frame.drop(columns=[name for name in uses.exclude if name != target]))
-        tables = _of_learners(table, target, uses, head)
-        return tables, replace(uses, target=target, predictions=(), exclude=())
+        table = replace(table, frame=table.frame.drop(columns=[*uses.exclude]))
+        return _of_learners(table, uses, head), replace(uses, predictions=(), exclude=())
 
     def columns(self, names: list[str]) -> dict[str, str | None]:
         return {"fold": _FOLD}
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
-        frame = table.frame
-        probabilities = {name[2:-1]: name for name in frame if name.startswith("P(") and name.endswith(")")}
+        probabilities = {name[2:-1]: name for name in table.frame if name.startswith("P(")}
         return LineRoles(
             probabilities=probabilities,
             **of_kind(table, _PREDICTED, uses.target, with_classes=bool(probabilities)),
@@ -119,32 +112,37 @@ def _learners(names: Sequence[str]) -> tuple[list[str], list[str]]:
     return (learners, classes) if len(classes) > 1 else ([], [])
 
 
-def _typed_table(export: Export, head: _Header) -> Table:
-    """The table below the three lines of the header."""
-    import pandas as pd
-
-    assert export.path is not None, "a header is of a file"
-    check_names(export.name, head.names)
-    lines = all_lines(export.path)[3:]
-    rows = [row for row in records(export.name, lines, head.delimiter, width=len(head.names), first=4) if row]
-    if not rows:
-        raise InputError(f"{export.name} has a header but no rows; is the file complete?")
-    frame = pd.DataFrame(rows, columns=list(head.names)).map(str.strip)
-    frame = frame.astype(object).where(~frame.isin(_MISSING), None)
-    numbers = [name for name, kind in zip(head.names, head.types, strict=True) if kind in _NUMBERS]
-    columns = {name: numbers_of(f"column {name!r} of {export.name}", frame[name].tolist()) for name in numbers}
-    return Table(export.name, pd.DataFrame({name: columns.get(name, frame[name]) for name in frame}))
+def _typed(table: Table, head: _Header) -> Table:
+    """The table below the three lines of the header, of which the first holds the names."""
+    frame = table.frame.iloc[2:].reset_index(drop=True)
+    frame = frame.astype(object).where(frame.notna() & (frame != "~"), None)
+    for name, kind in zip(head.names, head.types, strict=True):
+        if kind in _NUMBERS:
+            frame[name] = numbers_of(f"column {name!r} of {table.name}", frame[name].tolist())
+    return with_rows(replace(table, frame=frame))
 
 
-def _of_learners(table: Table, target: str, uses: ColumnUses, head: _Header) -> dict[str, Table]:
+def _of_learners(table: Table, uses: ColumnUses, head: _Header) -> dict[str, Table]:
     """The table of each learner: the columns that the user names, the prediction, and those of classes."""
     frame = table.frame
-    learners, classes = _named_learners(table, uses, head)
+    learners, classes = _learners([*frame])
+    if uses.predictions:
+        classes = classes if {*uses.predictions} <= {*learners} else []
+        learners = [*uses.predictions]
+    if not learners:
+        metas = [name for name in head.names if head.role(name) == "meta" and name != _FOLD]
+        raise InputError(
+            f"{table.name} does not say which columns are predictions; name those of learners, such as "
+            f"`prediction={metas or ''}`.",
+            argument="prediction",
+        )
     of_classes = {f"{name} ({text})" for name in learners for text in classes}
     if uses.row is None:
-        _check_tested_once(frame, [name for name in frame if name not in {*learners, *of_classes, _FOLD}], target)
-    named = (target, _FOLD, uses.row, uses.group, uses.weight)
-    kept = frame[[name for name in named if isinstance(name, str) and name in frame]]
+        _check_tested_once(
+            frame, [name for name in frame if name not in {*learners, *of_classes, _FOLD}], uses.target
+        )
+    named = (uses.target, _FOLD, uses.row, uses.group, uses.weight)
+    kept = frame[[name for name in named if name is not None]]
     taken = [name for name in kept if name in {_PREDICTED, *(f"P({text})" for text in classes)}]
     if taken:
         raise InputError(
@@ -156,23 +154,6 @@ def _of_learners(table: Table, target: str, uses: ColumnUses, head: _Header) -> 
         shares = {f"P({text})": frame[f"{name} ({text})"] for text in classes}
         tables[name] = replace(table, frame=kept.assign(**{_PREDICTED: frame[name]}, **shares))
     return tables
-
-
-def _named_learners(table: Table, uses: ColumnUses, head: _Header) -> tuple[list[str], list[str]]:
-    """The learners that the user named, or else those with columns of classes, and the classes."""
-    learners, classes = _learners(list(table.frame.columns))
-    for name in uses.predictions:
-        table.column(name, "one of predictions")
-    if uses.predictions:
-        return list(uses.predictions), classes if set(uses.predictions) <= set(learners) else []
-    if not learners:
-        metas = [name for name in head.names if head.role(name) == "meta" and name != _FOLD]
-        raise InputError(
-            f"{table.name} does not say which columns are predictions; name those of learners, such as "
-            f"`prediction={metas or ''}`.",
-            argument="prediction",
-        )
-    return learners, classes
 
 
 def _check_tested_once(frame: Any, original: list[str], target: str) -> None:

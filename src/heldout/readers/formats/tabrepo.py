@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import re
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
@@ -23,7 +22,6 @@ from numpy.typing import NDArray
 
 from heldout._text import counted
 from heldout.data.declared import Between, of_type
-from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import check_complete, first_line
@@ -48,21 +46,21 @@ class TabRepo(Tool):
     by_label = True
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
-        return export.path is not None and (_holds(_folder(export)) or bool(_tasks(export.path)))
+        return bool(_tasks(export))
 
     def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
         import pandas as pd
 
-        folder = _folder(export)
-        if not _holds(folder) and export.path is not None and (tasks := _tasks(export.path)):
+        tasks, path = _tasks(export), export.path
+        if path is None or tasks not in ([path], [path.parent]):
             raise InputError(
                 f"{export.name} holds {counted(len(tasks), 'task')}, each with other training rows; give the "
-                f"folder of one, such as {tasks[0]}."
+                "folder of one, such as model_predictions/DATASET/0."
             )
-        models, matrix = _matrix(folder)
+        models, matrix = _matrix(tasks[0])
         table = Table(export.name, pd.DataFrame(index=pd.RangeIndex(matrix.shape[1])))
-        if (folder / _LABELS).is_file():
-            labels = _labels(folder / _LABELS, matrix.shape[1])
+        if (tasks[0] / _LABELS).is_file():
+            labels = _labels(tasks[0] / _LABELS, matrix.shape[1])
             table = replace(table, labels=labels.index)
             if uses.target is None:
                 table = replace(table, frame=labels.reset_index(drop=True).to_frame(_LABELS))
@@ -81,25 +79,18 @@ class TabRepo(Tool):
             if head := _HEAD.fullmatch(name):
                 heads.setdefault(head[1], {})[head[2]] = name
         in_order = table.labels is None or table.labels.is_monotonic_increasing
-        flags = {} if in_order else Flag.ROWS_OUT_OF_ORDER.of(source=_folder(export) / _LABELS)
+        flags = {} if in_order else Flag.ROWS_OUT_OF_ORDER.of(source=_tasks(export)[0] / _LABELS)
         return LineRoles(heads=heads, flags=flags)
 
 
-def _folder(export: Export) -> Path:
+def _tasks(export: Export) -> list[Path]:
+    """The folder of the task that is named itself or by its file, or those one or two levels below."""
     if export.path is None:
-        raise InputError(f"{export.name} is no folder; give that of a task, such as model_predictions/DATASET/0.")
-    return export.path.parent if export.path.name in (_MATRIX, _METADATA) else export.path
-
-
-def _holds(folder: Path) -> bool:
-    return (folder / _MATRIX).is_file() and (folder / _METADATA).is_file()
-
-
-def _tasks(path: Path) -> list[Path]:
-    """The folders of tasks one or two levels below."""
-    if not path.is_dir():
         return []
-    return sorted(found.parent for pattern in ("*", "*/*") for found in path.glob(f"{pattern}/{_MATRIX}"))
+    own = export.path.parent if export.path.name in (_MATRIX, _METADATA) else export.path
+    if (own / _MATRIX).is_file() and (own / _METADATA).is_file():
+        return [own]
+    return sorted(matrix.parent for pattern in ("*", "*/*") for matrix in export.path.glob(f"{pattern}/{_MATRIX}"))
 
 
 class _Type(StrEnum):
@@ -117,6 +108,9 @@ class _About:
     dtype: _Type = _Type.FLOAT32
 
 
+_ABOUT = [entry.name for entry in fields(_About)]
+
+
 def _matrix(folder: Path) -> tuple[Sequence[str], NDArray[np.float64]]:
     """The models, and their predictions (models, rows) or (models, rows, classes)."""
     path = folder / _METADATA
@@ -125,21 +119,14 @@ def _matrix(folder: Path) -> tuple[Sequence[str], NDArray[np.float64]]:
     except ValueError as error:
         raise InputError(f"{path} does not describe the predictions ({error}); {_COMPLETE}") from None
     models, sizes, kind = about.models, about.pred_val_shape, np.dtype(about.dtype.value)
-    if len(sizes) not in (2, 3) or not sizes[0] == len(models) == len({*models}):
-        raise InputError(
-            f"{path} has the pred_val_shape {list(sizes)}; it must be [models, rows] or [models, rows, classes], "
-            f"and there are {len({*models})} different names of models."
-        )
     file, needed = folder / _MATRIX, math.prod(sizes) * kind.itemsize
-    if file.stat().st_size != needed:
+    if len(sizes) not in (2, 3) or not sizes[0] == len(models) == len({*models}) or file.stat().st_size != needed:
         raise InputError(
             f"{file} has {file.stat().st_size:,} bytes, and an array of {kind} of shape {sizes} has {needed:,}; "
-            f"{_COMPLETE}"
+            f"the shape of {path} must be [models, rows] or [models, rows, classes], and there are "
+            f"{len({*models})} different names of models; {_COMPLETE}"
         )
     return models, np.fromfile(file, dtype=kind.newbyteorder("<")).reshape(sizes).astype(np.float64)
-
-
-_ABOUT = [entry.name for entry in fields(_About)]
 
 
 def _labels(path: Path, n_rows: int) -> Any:
@@ -147,22 +134,16 @@ def _labels(path: Path, n_rows: int) -> Any:
     import pandas as pd
 
     try:
-        with zipfile.ZipFile(path) as archive:
-            (name,) = archive.namelist()
-            with archive.open(name) as stream:
-                frame = pd.read_csv(stream, index_col=0)
+        frame = pd.read_csv(path, index_col=0)
     except MemoryError:
         raise
     except Exception as error:  # it may be damaged, encrypted, or packed in a way that Python cannot read
         raise InputError(f"{path} cannot be read: {first_line(error)}; {_COMPLETE}") from None
-    if frame.shape != (n_rows, 1) or frame.isna().any(axis=None):
+    if frame.shape != (n_rows, 1) or frame.index.has_duplicates:
         raise InputError(
-            f"{path} holds {len(frame)} rows of {frame.shape[1]} labels, some may be missing, and {_MATRIX} "
-            f"predicts {n_rows} rows; both must be of one task."
+            f"{path} holds {frame.index.nunique()} rows of {frame.shape[1]} labels, and {_MATRIX} predicts "
+            f"{n_rows} rows; both must be of one task."
         )
-    if frame.index.has_duplicates:
-        again = frame.index[frame.index.duplicated()][0]
-        raise InputError(f"{path} holds row {again} a second time; each row has one label: is it of one task?")
     return frame.iloc[:, 0]
 
 
@@ -172,11 +153,6 @@ def _with_predictions(table: Table, target: str, models: Sequence[str], matrix: 
 
     truth = table.frame[target]
     is_binary = matrix.ndim == 2 and {*truth.unique()} == {0, 1}
-    if matrix.ndim == 2 and truth.dtype.kind not in "biuf":
-        raise InputError(
-            f"{table.name} holds a number for each row, and the true values are text ({shortened(truth[0])}); "
-            "TabRepo writes the second of two classes as 1: give them as 0 and 1."
-        )
     by_class = np.stack([1 - matrix, matrix], axis=2) if is_binary else matrix.reshape(*matrix.shape[:2], -1)
     texts = range(by_class.shape[2]) if is_binary or matrix.ndim == 3 else [""]
     columns = [f"{model}[{text}]" for model in models for text in texts]

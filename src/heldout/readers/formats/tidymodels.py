@@ -57,8 +57,15 @@ class Tidymodels(Tool):
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         frame = table.frame
-        _refuse_times(table)
+        of_times = [name for name in _OF_TIMES if name in frame]
+        if of_times:
+            raise InputError(
+                f"{table.name} has {quoted(of_times)}, the predictions of a censored regression, which are not "
+                "read; give a table with a column of times, one of events, and one of risk scores for each "
+                "configuration."
+            )
         resamples = tuple(name for name in _RESAMPLES if name in frame and name != uses.target)
+        of_repeats = len(resamples) > 1 and frame[resamples[0]].astype(str).str.fullmatch(r"Repeat\d+").all()
         own = [name for name in _CONFIGURATION if name in frame]
         configuration = tuple(dict.fromkeys((*uses.configuration, *own)))
         probabilities = {text: name for text, name in with_prefix(frame, _OF_CLASS).items() if name != _LABELS}
@@ -73,7 +80,7 @@ class Tidymodels(Tool):
             target=target,
             configuration=configuration,
             fold=resamples,
-            repeat=uses.repeat or _repeats(frame, resamples),
+            repeat=uses.repeat or (resamples[0] if of_repeats else None),
             labels=labels,
             probabilities=probabilities,
             values=_VALUES if _VALUES in frame else None,
@@ -97,22 +104,6 @@ def _held_out_lines(table: Table) -> Table:
     )
     frame = table.frame[~apparent].reset_index(drop=True)
     return replace(table, frame=frame, remarks=(*table.remarks, remark))
-
-
-def _repeats(frame: Any, resamples: Sequence[str]) -> str | None:
-    """The column of the repeats, where the names of the first resamples say that they are such."""
-    if len(resamples) < 2 or not frame[resamples[0]].astype(str).str.fullmatch(r"Repeat\d+").all():
-        return None
-    return resamples[0]
-
-
-def _refuse_times(table: Table) -> None:
-    of_times = [name for name in _OF_TIMES if name in table.frame]
-    if of_times:
-        raise InputError(
-            f"{table.name} has {quoted(of_times)}, the predictions of a censored regression, which are not read; "
-            "give a table with a column of times, one of events, and one of risk scores for each configuration."
-        )
 
 
 def _outcome(table: Table, others: Sequence[str], labels: str | None, classes: Iterable[str]) -> str:

@@ -168,6 +168,8 @@ def _responses(frame: Any, roles: LineRoles, pivot: Pivot) -> dict[str, Any]:
     heads = [*roles.heads.values()] or [{"": roles.values} if roles.values else roles.probabilities]
     if "" in heads[0]:
         columns = [frame[head[""]] for head in heads]
+        if frame[roles.target].dtype.kind not in "iuf" and not roles.of_classes:
+            raise no_class(columns[0].name, roles.target)
         for column in columns:
             check_numbers(column, "the predictions")
         values = [pivot.placed(column.to_numpy(dtype=np.float64), np.nan) for column in columns]
@@ -188,17 +190,20 @@ def of_kind(
 ) -> dict[str, Any]:
     """The role of a column of predictions: labels or values; ``with_classes``, beside columns of these, labels.
 
-    Numbers of which nothing says which class they are of are refused: of text, and if ``two_are_classes`` of a
-    target of two numbers.
+    ``two_are_classes``: numbers of a target of two numbers are refused, as nothing says which class they are of.
     """
-    truth = table.frame[target]
-    kind = Response.LABELS if with_classes else kind_of_prediction(table.frame[predicted], truth)
-    if kind is Response.PROBABILITIES and (two_are_classes or truth.dtype.kind not in "iuf"):
-        raise InputError(
-            f"{table.name} has one column of numbers ({predicted!r}), and nothing says of which class of "
-            f"{target!r} they are; give a column for each class."
-        )
+    kind = Response.LABELS if with_classes else kind_of_prediction(table.frame[predicted], table.frame[target])
+    if kind is Response.PROBABILITIES and two_are_classes:
+        raise no_class(predicted, target)
     return {"labels" if kind is Response.LABELS else "values": predicted}
+
+
+def no_class(predicted: str, target: str) -> InputError:
+    """The error of numbers that are of one class."""
+    return InputError(
+        f"column {predicted!r} holds numbers, and nothing says of which class of {target!r} they are; give a "
+        "column for each class."
+    )
 
 
 def with_prefix(frame: Any, prefix: str) -> dict[str, str]:

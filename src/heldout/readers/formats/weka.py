@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
@@ -43,8 +42,6 @@ _THREE_DECIMALS = (
     "The probabilities are rounded to 3 decimals, which makes ties that change scores such as roc_auc; for more, "
     "add -decimals 9 behind the name of the CSV output."
 )
-_ROUNDED = 0.0021
-"""WEKA writes three decimals: so far an error may be from the difference of two other numbers."""
 
 
 class Weka(Tool):
@@ -63,14 +60,10 @@ class Weka(Tool):
         printed = {model: _printed(part) for model, part in parts_of(export, *self.endings).items()}
         classes = _classes(printed)
         remarks = [_MATCHED.format(n=len(printed))] * (len(printed) > 1)
-        remarks += [_NO_DISTRIBUTION] * bool(classes and not _shares(next(iter(printed.values()))))
+        remarks += [_NO_DISTRIBUTION] * bool(classes and not all(map(_shares, printed.values())))
         remarks += [_THREE_DECIMALS] * any(map(_is_rounded, printed.values()))
-        for name in uses.exclude:
-            Table(export.name, next(iter(printed.values()))).column(name, "one to leave out")
-        attributes = [name for name in uses.exclude if name not in _KEYS]
-        tables = {model: _read(model, frame.drop(columns=attributes), classes) for model, frame in printed.items()}
-        tables = {model: Table(export.name, frame, tuple(remarks)) for model, frame in tables.items()}
-        return tables, replace(uses, exclude=())
+        tables = {model: _read(model, frame, classes) for model, frame in printed.items()}
+        return {model: Table(export.name, frame, tuple(remarks)) for model, frame in tables.items()}, uses
 
     def columns(self, names: list[str]) -> dict[str, str | None]:
         return {"target": "actual", "row": "inst#", "fold": "fold" if "fold" in names else None}
@@ -78,10 +71,10 @@ class Weka(Tool):
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         frame, shares = table.frame, _shares(table.frame)
         is_text = frame["predicted"].dtype.kind == "O"
-        known = {*_KEYS, "fold", *uses.configuration, *shares}
+        named = {*_KEYS, "fold", *uses.configuration, *shares}
         return LineRoles(
             probabilities={name[2:-1]: name for name in shares},
-            attributes=tuple(name for name in frame if name not in known),
+            attributes=tuple(name for name in frame if name not in named),
             labels="predicted" if is_text else None,
             values=None if is_text else "predicted",
         )
@@ -91,22 +84,19 @@ def _printed(part: Export) -> Any:
     """The lines after the header, to the end or the first blank line, as a data frame of text."""
     import pandas as pd
 
-    if part.path is None or not part.path.is_file():
-        raise InputError(
-            f"{part.name} is no file; give the CSV that WEKA wrote (-file), or a folder of such files."
-        )
-    lines = all_lines(part.path)
+    lines = all_lines(part.path) if part.path is not None and part.path.is_file() else []
     start = _start(lines)
-    if start < 0:
-        raise InputError(f"{part.name} has no line {_HEADER}; is it the CSV of WEKA's predictions?")
+    header = [] if start < 0 else records(part.name, [lines[start]])[0]
+    rows = records(part.name, takewhile(str.strip, lines[start + 1 :]), width=len(header), first=start + 2)
+    if start < 0 or not rows:
+        raise InputError(
+            f"{part.name} has no predictions after a line {_HEADER}; give the CSV that WEKA wrote (-file), or a "
+            "folder of such files. Is it complete?"
+        )
     if any("training" in line.lower() for line in lines[max(start - 4, 0) : start]):
         raise InputError(
             f"{part.name} holds predictions of the training data, which were not held out; cross-validate with -x."
         )
-    header = records(part.name, [lines[start]])[0]
-    rows = records(part.name, takewhile(str.strip, lines[start + 1 :]), width=len(header), first=start + 2)
-    if not rows:
-        raise InputError(f"{part.name} has no predictions after its header; is the file complete?")
     after = header[4:]
     n_classes = 0
     if after[:1] == ["distribution"]:
@@ -160,34 +150,23 @@ def _read(model: str, printed: Any, classes: Mapping[int, str]) -> Any:
     def numbers(name: str) -> Any:
         return numbers_of(model, printed[name].str.removeprefix("*").replace("?", None).tolist())
 
-    strange = printed["inst#"][~printed["inst#"].str.fullmatch("[0-9]{1,18}")]
-    if len(strange):
-        raise InputError(f"{model} has {shortened(strange.iloc[0])} in place of an inst#; is the file complete?")
-    number = printed["inst#"].astype("int64")
+    number = numbers("inst#")
     fold = (number == 1).cumsum()
-    _check_counted(model, number.to_numpy(), fold.to_numpy())
-    columns: dict[str, Any] = {"inst#": fold.astype(str) + "." + number.astype(str)}
-    if fold.nunique() > 1:
+    _check_counted(model, number, fold)
+    columns: dict[str, Any] = {"inst#": [f"{k}.{n:.0f}" for k, n in zip(fold, number, strict=True)]}
+    if len(np.unique(fold)) > 1:
         columns["fold"] = fold
     for name in ("actual", "predicted"):
         columns[name] = (
             printed[name].str.partition(":")[2].where(printed[name] != "?") if classes else numbers(name)
         )
+    columns["error"] = printed["error"]
     for place, name in enumerate(_shares(printed), start=1):
         columns[f"P({classes.get(place, f'class {place}')})"] = numbers(name)
     for name in printed.columns.difference([*_KEYS, *_shares(printed)], sort=False):
         cells = printed[name]
         columns[name] = cells.astype(float) if cells.map(reads_as_number).all() else cells
-    frame = pd.DataFrame(columns, index=printed.index)
-    off = np.zeros(len(frame)) if classes else np.abs(frame["predicted"] - frame["actual"] - numbers("error"))
-    wrong = off > _ROUNDED * (1 if classes else np.maximum(1, np.abs(frame["actual"])))
-    if wrong.any():
-        actual, predicted, error = printed.loc[int(np.argmax(wrong)), ["actual", "predicted", "error"]]
-        raise InputError(
-            f"{model} has the error {error} for the actual value {actual} and the predicted value {predicted}, "
-            "whose difference it is in a file of WEKA; which file is this?"
-        )
-    return frame
+    return pd.DataFrame(columns)
 
 
 def _check_counted(model: str, numbers: Any, folds: Any) -> None:
@@ -195,10 +174,12 @@ def _check_counted(model: str, numbers: Any, folds: Any) -> None:
     before = np.r_[0, numbers[:-1]]
     odd = (numbers != before + 1) & ((numbers != 1) | (before == 0))
     sizes = np.bincount(folds)[1:]
-    if not odd.any() and np.ptp(sizes) <= 1:
-        return
-    place = int(odd.argmax())
-    what = f"inst# {numbers[place]} follows {before[place]}, and WEKA counts the rows of each fold from 1"
-    if not odd.any():
-        what = f"one fold has {sizes.min()} rows and another {sizes.max()}, and WEKA's differ by one at most"
-    raise InputError(f"in {model} {what}: lines are missing or were moved; give the file as WEKA printed it.")
+    if odd.any() or np.ptp(sizes) > 1:
+        place = int(odd.argmax())
+        what = f"inst# {numbers[place]:g} follows {before[place]:g}"
+        if not odd.any():
+            what = f"one fold has {sizes.min()} rows and another {sizes.max()}"
+        raise InputError(
+            f"in {model} {what}, and WEKA counts the rows of each fold from 1, in folds that differ by one row at "
+            "most: lines are missing or were moved; give the file as WEKA printed it."
+        )
