@@ -132,7 +132,7 @@ def test_the_other_class_is_no_score_of_the_positive_one(command: Command, tmp_p
     refused = command(*asked)
     other = command(*asked, "--positive", "B")
 
-    assert refused.code == 2 and "has no column of class 'M'" in refused.last
+    assert refused.code == 2 and "must be one column for each class of the target ('B', 'M')" in refused.last
     known = expected(found, found.share[:, :, 0, 0], metric="roc_auc", folds=found.folds[:, 0], pos_label="B")
     assert document(other) == known
 
@@ -220,7 +220,7 @@ def changed(frame: pd.DataFrame, line: int, column: str, value: Any) -> pd.DataF
             [],
             "instead of one column of predictions; name it with",
         ),
-        (lambda it: it, ["--configuration", ".row"], "column '.row' was named for two uses"),
+        (lambda it: it, ["--configuration", ".row"], "column '.row' cannot be both"),
         (lambda it: it, ["--configuration", "nothing"], "no column 'nothing' to use as the configurations"),
         (
             lambda it: it,

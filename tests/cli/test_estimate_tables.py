@@ -69,7 +69,7 @@ def test_two_columns_of_two_classes(command: Command, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("columns", "options", "said"),
     [
-        ({"m[x]": 0.5, "m[y]": 0.5}, [], "'m' has no column of class 'z' beside 'm[x]'"),
+        ({"m[x]": 0.5, "m[y]": 0.5}, [], "'m[x]', 'm[y]' of 'm' must be one column for each class of the target"),
         ({"m[x]": 0.5, "m[y]": 0.3, "m[z]": 0.2, "k": "x"}, [], "name every column of predictions name[class], or"),
         ({"m[x]": 0.5, "m[y]": 0.5, "m[z]": 0.5}, ["--metric", "log_loss"], "probabilities must sum to 1"),
         (

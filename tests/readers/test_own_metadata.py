@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from heldout.errors import InputError
-from heldout.readers.own_metadata import REMEDY, SearchSettings, roles_of_json, roles_of_metadata
+from heldout.readers.own_table import REMEDY, SearchSettings, roles_of_json, roles_of_metadata
 from heldout.readers.tables import read_table
 
 GOOD: dict[str, Any] = {

@@ -17,8 +17,7 @@ from heldout.metrics.base import Response, times_of
 from heldout.predictions import HeldOutPredictions
 from heldout.readers.formats import FORMATS
 from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.own_metadata import ColumnRoles, roles_of_json
-from heldout.readers.own_table import table_of_predictions
+from heldout.readers.own_table import ColumnRoles, roles_of_json, table_of_predictions
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import Table
 

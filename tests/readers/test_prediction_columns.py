@@ -84,20 +84,24 @@ def test_brackets_that_hold_no_class_belong_to_the_name() -> None:
 @pytest.mark.parametrize(
     ("y", "columns", "said"),
     [
-        (THREE, ["one[a]", "one[b]"], r"'one' has no column of class 'c' beside 'one\[a\]'; .*: 'a', 'b', 'c'\.$"),
+        (
+            THREE,
+            ["one[a]", "one[b]"],
+            r"'one\[a\]', 'one\[b\]' of 'one' must be one column for each class of the target \('a', 'b', 'c'\)",
+        ),
         (
             THREE,
             ["one[a]", "one[b]", "one[c]", "two"],
-            r"'one\[a\]' belongs to a class of the target and 'two' to none",
+            r"'two' of 'two' must be one column for each class of the target",
         ),
         (
             THREE,
             ["one[a]", "one[b]", "one[d]"],
-            r"'one\[a\]' belongs to a class of the target and 'one\[d\]' to none",
+            r"'one\[a\]', 'one\[b\]', 'one\[d\]' of 'one' must be one column for each class",
         ),
-        (TWO, ["one[0]"], r"'one' has no column of class 1 beside .*positive one, 1, is enough; --positive LABEL"),
-        (TWO, ["one[0]", "one[1]", "two[1]"], "'two' has no column of class 0 beside"),
-        (TWO, ["one[1]", "one[1.0]"], r"'one\[1\]', 'one\[1.0\]' name a class of the target twice"),
+        (TWO, ["one[0]"], r"'one\[0\]' of 'one' must be .*positive one, 1, is enough; --positive LABEL"),
+        (TWO, ["one[0]", "one[1]", "two[1]"], r"'two\[1\]' of 'two' must be one column for each class"),
+        (TWO, ["one[1]", "one[1.0]"], r"'one\[1\]', 'one\[1.0\]' of 'one' must be one column for each class"),
         (TWO, ["one[no]", "one[yes]"], r"'one\[no\]', 'one\[yes\]' sum to 1 in every row, .* \('0', '1'\)"),
     ],
     ids=["lacking", "mixed", "no class", "negative only", "uneven", "twice", "other labels"],

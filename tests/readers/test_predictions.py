@@ -48,7 +48,7 @@ def test_every_column_that_is_not_named_is_a_configuration() -> None:
     [
         ({}, {}, "column 'fold' would be read as a configuration.* use --fold fold, or --exclude fold"),
         ({}, {"fold": "Folds"}, "no column 'Folds' to use as the folds; the nearest name is 'fold'"),
-        ({}, {"fold": "fold", "group": "fold"}, "column 'fold' was named for two uses"),
+        ({}, {"fold": "fold", "group": "fold"}, "column 'fold' cannot be both"),
         ({}, {"fold": "fold", "exclude": ["m1", "m2", "site", "w"]}, "no column of predictions besides"),
         ({"m2": np.nan}, {"fold": "fold"}, "'m2' of the table has no predictions at all"),
         ({"w": "heavy"}, {"fold": "fold", "weight": "w"}, "weights column 'w' must hold numbers, got 'heavy'"),

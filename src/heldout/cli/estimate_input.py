@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from heldout.metrics.base import Metric
     from heldout.predictions import HeldOutPredictions, SearchQuestion
     from heldout.readers.formats.base import Export
-    from heldout.readers.own_metadata import ColumnRoles
+    from heldout.readers.own_table import ColumnRoles
     from heldout.readers.prediction_table import PredictionTable
 
 

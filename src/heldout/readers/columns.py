@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import counted
-from heldout.data.task import TaskKind, Truth, shortened, survival_target, truth_of
+from heldout.data.task import shortened
 from heldout.errors import InputError
 
 MOST_CLASSES = 50
@@ -20,8 +20,6 @@ MOST_NUMBERED_CLASSES = 10
 """Numbers that are predicted with more distinct values are not labels."""
 _ONLY_PYTHON = re.compile(r"_|[^\x00-\x7f]|nan", re.IGNORECASE)
 """Texts that Python's float accepts and readers of tables do not: 1_000, digits of other scripts, NaN."""
-TRUE_VALUE = "its true value: leave these rows out"
-"""The end of a sentence on missing values of a target."""
 _MEANINGS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
 
 
@@ -146,24 +144,6 @@ def text_of(column: Any) -> NDArray[np.str_]:
             "become one label; remove these characters, or use other labels."
         )
     return np.asarray(text)
-
-
-def survival_of_columns(time: Any, event: Any, event_value: str | None = None) -> Truth:
-    """A survival target from two columns (pandas Series): the times, and whether each is an event.
-
-    ``event_value``: the value that means the event, as for ``events_of_column``.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> table = pd.DataFrame({"days": [3, 5], "died": ["true", "false"]})
-    >>> survival_of_columns(table["days"], table["died"]).values.tolist()
-    [(True, 3.0), (False, 5.0)]
-    """
-    check_complete(time, "the target (times)", TRUE_VALUE)
-    check_complete(event, "the event", TRUE_VALUE)
-    check_numbers(time, "the target (times)")
-    return truth_of(survival_target((events_of_column(event, event_value), time.to_numpy())), TaskKind.SURVIVAL)
 
 
 def events_of_column(column: Any, event_value: str | None = None) -> NDArray[np.bool_]:

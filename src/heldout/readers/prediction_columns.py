@@ -6,7 +6,7 @@ A configuration has one column, or one per class, named ``name[class]``.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -30,6 +30,10 @@ Configurations: TypeAlias = tuple[tuple[str, Mapping[str, str | None]], ...]
 """Names of configurations, each with its columns and their classes; the class is None for a single column."""
 
 
+_OF_CLASS = re.compile(r"(.+)\[([^\[\]]*)\]")
+MOST_REMARKS = 3
+
+
 @dataclass(frozen=True, eq=False)
 class ColumnPredictions:
     """Predictions of N rows in R repeats, as columns of a table."""
@@ -43,9 +47,17 @@ class ColumnPredictions:
     flags: Mapping[Flag, str] = field(default_factory=dict)
     """What a reader of any estimate from these predictions must know."""
 
-
-_OF_CLASS = re.compile(r"(.+)\[([^\[\]]*)\]")
-MOST_REMARKS = 3
+    @property
+    def by_name(self) -> dict[str, dict[str, str | None]]:
+        """The columns of each configuration with their classes; those of a table if names in brackets are such."""
+        if self.configurations is not None:
+            return {name: {**columns} for name, columns in self.configurations}
+        stems: dict[str, dict[str, str | None]] = {}
+        for column in self.frame.columns:
+            match = _OF_CLASS.fullmatch(column)
+            stem, label = (column, None) if match is None else match.groups()
+            stems.setdefault(stem, {})[column] = label
+        return stems
 
 
 @dataclass(frozen=True)
@@ -65,52 +77,42 @@ def prediction_columns_of(found: ColumnPredictions, truth: Truth) -> PredictionC
     ``name[class]`` is the column of a class if the text in brackets is a class of the target; with two classes the
     column of the positive one is enough. Missing classes, or columns of which only some name a class, are refused.
     """
-    frame = found.frame
-    if found.configurations is not None:
-        names = tuple(name for name, _ in found.configurations)
-        plain = PredictionColumns(names, tuple(tuple(own) for _, own in found.configurations))
-        stems = {
-            name: {column: label for column, label in own.items() if label} for name, own in found.configurations
-        }
-    else:
-        plain = PredictionColumns(tuple(frame.columns), tuple((name,) for name in frame.columns))
-        stems = _stems(frame.columns)
+    by_name = found.by_name
     classes = [] if truth.classes is None else truth.classes.tolist()
-    of_class = {column: label.strip() for labels in stems.values() for column, label in labels.items()}
-    codes = {column: place_of_class(label, classes) for column, label in of_class.items()}
-    if truth.classes is None or all(code is None for code in codes.values()):
-        _check_a_column_each(plain)
-        return plain
-    _check_all_are_classes(frame.columns, codes, truth)
-    by_class = {stem: {codes[column]: column for column in own} for stem, own in stems.items()}
-    complete = all(len(by_code) == truth.n_classes for by_code in by_class.values())
-    needed: Sequence[int] = range(truth.n_classes)
-    if not complete and truth.positive is not None and all(set(by) == {truth.positive} for by in by_class.values()):
-        needed = [truth.positive]
-    for stem, by_code in by_class.items():
-        _check_classes(stem, by_code, stems[stem], needed, truth)
+    by_class = {
+        name: [
+            (None if label is None else place_of_class(label.strip(), classes), column)
+            for column, label in own.items()
+        ]
+        for name, own in by_name.items()
+    }
+    codes = {code for own in by_class.values() for code, _ in own}
+    if codes == {None}:
+        columns = [*by_name.items()] if found.configurations else [(name, [name]) for name in found.frame.columns]
+        several = next((own for _, own in columns if len(own) > 1), None)
+        if several is not None:
+            raise InputError(
+                f"{quoted([*several])} belong to classes, but the target is read as numbers; name one column of "
+                "predictions with --prediction COL, or use a metric of labels."
+            )
+        return PredictionColumns(tuple(name for name, _ in columns), tuple((*own,) for _, own in columns))
+    needed = {*range(len(classes))} if codes != {truth.positive} else codes
+    for name, own in by_class.items():
+        if len(own) != len(needed) or {code for code, _ in own} != needed:
+            hint = (
+                f" (with two classes the column of the positive one, {labels_text([truth.pos_label])}, is enough; "
+                "--positive LABEL names it)"
+                if truth.positive is not None
+                else ""
+            )
+            raise InputError(
+                f"{quoted([column for _, column in own])} of {name!r} must be one column for each class of the "
+                f"target ({labels_text(truth.classes)}), as other columns name a class{hint}; name every column "
+                "name[class], or none, or leave columns out (--exclude)."
+            )
     return PredictionColumns(
-        tuple(by_class), tuple(tuple(by[code] for code in needed) for by in by_class.values()), True
+        tuple(by_class), tuple(tuple(column for _, column in sorted(own)) for own in by_class.values()), True
     )
-
-
-def _stems(columns: Sequence[str]) -> dict[str, dict[str, str]]:
-    """The columns named ``name[class]``, by configuration, each with its class."""
-    stems: dict[str, dict[str, str]] = {}
-    for column in columns:
-        match = _OF_CLASS.fullmatch(column)
-        if match:
-            stems.setdefault(match[1], {})[column] = match[2]
-    return stems
-
-
-def _check_a_column_each(heads: PredictionColumns) -> None:
-    several = next((own for own in heads.columns if len(own) > 1), None)
-    if several is not None:
-        raise InputError(
-            f"{quoted(several)} belong to classes, but the target is read as numbers; name one column of "
-            "predictions with --prediction COL, or use a metric of labels."
-        )
 
 
 def held_out(
@@ -139,43 +141,11 @@ def held_out(
     return replace(held, names=heads.names, flags={**found.flags, **flags})
 
 
-def _check_all_are_classes(columns: Sequence[str], codes: Mapping[str, int | None], truth: Truth) -> None:
-    of_class = next(column for column, code in codes.items() if code is not None)
-    other = next((column for column in columns if codes.get(column) is None), None)
-    if other is not None:
-        raise InputError(
-            f"column {of_class!r} belongs to a class of the target and {other!r} to none (its classes are "
-            f"{labels_text(truth.classes)}); name every column of predictions name[class], or none, or leave "
-            "columns out (--exclude)."
-        )
-
-
-def _check_classes(
-    stem: str, by_code: Mapping[int | None, str], columns: Mapping[str, str], needed: Sequence[int], truth: Truth
-) -> None:
-    assert truth.classes is not None
-    if len(by_code) < len(columns):
-        raise InputError(f"{quoted(list(columns))} name a class of the target twice; leave one out (--exclude).")
-    missing = [truth.classes[code] for code in needed if code not in by_code]
-    if missing:
-        own = next(iter(columns))
-        hint = (
-            f" (with two classes the column of the positive one, {labels_text([truth.pos_label])}, is enough; "
-            "--positive LABEL names it)"
-            if truth.positive is not None
-            else ""
-        )
-        raise InputError(
-            f"configuration {stem!r} has no column of class {labels_text(missing)} beside {own!r}; it needs one "
-            f"for each class of the target: {labels_text(truth.classes)}{hint}."
-        )
-
-
 def check_kinds(found: ColumnPredictions, heads: PredictionColumns, truth: Truth, metric: Metric) -> None:
     """Refuse columns that a metric cannot read, and text among numbers, naming the column, value and row."""
     frame = found.frame
     if truth.classes is not None and not heads.per_class and found.configurations is None:
-        check_no_probabilities_of_classes(frame, truth.classes.tolist(), _stems(frame.columns).values())
+        check_no_probabilities_of_classes(frame, truth.classes.tolist(), found.by_name.values())
     labels_will_do = truth.kind.is_classification and Response.LABELS in metric.responses
     if truth.kind is TaskKind.MULTICLASS and not heads.per_class:
         if not labels_will_do:
@@ -218,10 +188,9 @@ def holds_amounts(found: ColumnPredictions, truth: Truth) -> bool:
     """Whether numbers with decimals are predicted of whole numbers that could be several classes: of counts."""
     if truth.kind is not TaskKind.MULTICLASS or truth.classes is None or truth.classes.dtype.kind not in "iuf":
         return False
-    classes = [label for _, own in found.configurations or () for label in own.values() if label]
-    of_no_class = not classes and not (found.configurations is None and _stems(found.frame.columns))
+    of_classes = any(label is not None for own in found.by_name.values() for label in own.values())
     numeric = all(dtype.kind in "iuf" for dtype in found.frame.dtypes)
-    return of_no_class and numeric and any(no_labels(column).any() for column in found.frame.to_numpy().T)
+    return not of_classes and numeric and any(no_labels(column).any() for column in found.frame.to_numpy().T)
 
 
 def holds_scores(found: ColumnPredictions, heads: PredictionColumns, truth: Truth) -> bool:

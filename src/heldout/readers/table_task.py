@@ -24,19 +24,19 @@ from heldout.data.task import (
     checked_weights,
     labels_text,
     shortened,
+    survival_target,
     truth_of,
 )
 from heldout.errors import InputError
 from heldout.readers.cells import alike, as_categories, date_columns
 from heldout.readers.columns import (
-    TRUE_VALUE,
     check_complete,
     check_numbers,
+    events_of_column,
     labels_of_column,
     place_of_class,
     quoted,
     reads_as_number,
-    survival_of_columns,
     text_of,
 )
 from heldout.readers.csv_table import DECIMAL_COMMA, MISSING_TOKENS, NO_ANSWER
@@ -46,6 +46,8 @@ from heldout.spaces.preprocessing import column_kinds
 from heldout.spaces.presets import MOST_CLASSES
 
 CLASSIFICATION = "classification"
+TRUE_VALUE = "its true value: leave these rows out"
+"""The end of a sentence on missing values of a target."""
 
 GREATEST = 1e38
 """Larger numbers are refused."""
@@ -114,15 +116,14 @@ def task_from_table(
     """
     if kind is not None:
         check_choice("task", kind, TASKS)
-    column = table.column(target, "the target")
-    uses = _uses(target, event, groups, weight)
+    uses = table.purposes({"the target": target, "the event": event, "the groups": groups, "the weights": weight})
     if drop_missing_target:
         table = _with_target(table, [name for name in (target, event) if name is not None])
-        column = table.column(target, "the target")
-    group_column = None if groups is None else table.column(groups, "the groups")
+    column = table.frame[target]
+    group_column = None if groups is None else table.frame[groups]
     if group_column is not None:
         check_complete(group_column, "the groups", "its group: fill them in, or leave these rows out")
-    weights = None if weight is None else _weights(table.column(weight, "the weights"))
+    weights = None if weight is None else _weights(table.frame[weight])
     if event is None and event_value is not None:
         raise InputError(
             f"`event_value={event_value!r}` is a value of the column of events; name it with `event=`, or leave it "
@@ -165,18 +166,6 @@ def task_from_table(
     )
 
 
-def _uses(target: str, event: str | None, groups: str | None, weight: str | None) -> dict[str, str]:
-    """The columns that are not predictors, with their roles."""
-    uses = {target: "the target"}
-    for name, use in ((event, "the event"), (groups, "the groups"), (weight, "the weights")):
-        if name is None:
-            continue
-        if name in uses:
-            raise InputError(f"column {name!r} cannot be both {uses[name]} and {use}; name two columns.")
-        uses[name] = use
-    return uses
-
-
 def _survival(
     table: Table,
     time: Any,
@@ -197,10 +186,11 @@ def _survival(
         )
     if positive is not None:
         raise InputError(f"--positive {positive} needs a target of two classes, got a survival one.")
-    column = table.column(event, "the event")
+    column = table.frame[event]
     for each, what in ((time, "the target (times)"), (column, "the event")):
         check_complete(each, what, f"{TRUE_VALUE} (--drop-missing-target)")
-    truth = survival_of_columns(time, column, event_value)
+    check_numbers(time, "the target (times)")
+    truth = truth_of(survival_target((events_of_column(column, event_value), time.to_numpy())), TaskKind.SURVIVAL)
     events = counted(int(truth.values["event"].sum()), "event")
     meaning = "" if event_value is None else _meaning(column, truth.values["event"])
     return truth, (

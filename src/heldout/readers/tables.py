@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -24,7 +24,7 @@ from heldout.errors import InputError, MissingExtraError
 from heldout.readers.arff import read_arff
 from heldout.readers.columns import check_names, first_line, named_columns, quoted, reads_as_number
 from heldout.readers.csv_table import MISSING_TOKENS, NO_ANSWER, read_cells, read_csv
-from heldout.readers.own_metadata import ColumnRoles, roles_of_metadata
+from heldout.readers.own_table import ColumnRoles, roles_of_metadata
 from heldout.readers.r_file import R_SUFFIXES, read_r
 
 _OF_CELLS = (str, bool, int, float, np.generic, Decimal, date, time, timedelta)
@@ -53,6 +53,22 @@ class Table:
         if name in self.frame.columns:
             return self.frame[name]
         raise InputError(f"{self.name} has no column {name!r} to use as {purpose}; {self._nearest(name)}")
+
+    def purposes(self, uses: Mapping[str, Any]) -> dict[str, str]:
+        """What each column is for, from the names of one or several columns for each purpose.
+
+        A column that is missing, or has two uses, is refused.
+        """
+        purposes: dict[str, str] = {}
+        for purpose, names in uses.items():
+            for name in (names,) if isinstance(names, str) else names or ():
+                self.column(name, purpose)
+                if name in purposes:
+                    raise InputError(
+                        f"column {name!r} cannot be both {purposes[name]} and {purpose}; name two columns."
+                    )
+                purposes[name] = purpose
+        return purposes
 
     def _nearest(self, name: str) -> str:
         names = list(self.frame.columns)

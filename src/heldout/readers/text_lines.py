@@ -1,8 +1,9 @@
-"""Lines of text files that are not read by pandas, because their header is of a tool's own form."""
+"""Text files that are not read by pandas: lines below a header of a tool's own form, and JSON."""
 
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,15 +13,15 @@ from numpy.typing import NDArray
 
 from heldout.data.task import shortened
 from heldout.errors import InputError
-from heldout.readers.columns import reads_as_number
+from heldout.readers.columns import first_line, reads_as_number
 from heldout.readers.csv_table import check_length, long_fields
 
 COMPLETE = "is the file complete?"
 _OPENING = 1 << 16
 
 
-def opening_lines(path: Path | None, n_lines: int) -> list[str]:
-    """The first lines of a text file, without their ends; none of what is no text file."""
+def opening_lines(path: Path | None, n_lines: int | None = None) -> list[str]:
+    """The first lines of a text file, at most 64 KB, without their ends; none of what is no text file."""
     if path is None or not path.is_file():
         return []
     try:
@@ -67,3 +68,41 @@ def numbers_of(where: str, cells: Sequence[str | None]) -> NDArray[np.float64]:
     if strange is not None:
         raise InputError(f"{where} holds {shortened(strange)} where a number was expected; {COMPLETE}")
     return np.array([np.nan if cell is None else float(cell) for cell in cells], dtype=np.float64)
+
+
+def json_object(path: Path) -> dict[str, Any]:
+    """The object in a JSON file, whose entries may be of any type."""
+    content: dict[str, Any] = json_of(path, dict)
+    return content
+
+
+def json_of(path: Path, kind: type) -> Any:
+    """The object or list in a JSON file."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError, RecursionError) as error:  # a number of 5 000 digits is a ValueError too
+        raise InputError(f"{path} cannot be read as JSON: {first_line(error)}; is the file complete?") from None
+    if not isinstance(content, kind):
+        raise InputError(f"{path} holds no {'list' if kind is list else 'object'}; is the file complete?")
+    return content
+
+
+def entry(document: Any, *keys: str) -> Any:
+    """What objects in objects hold under these keys; None where there is no such object or key."""
+    for key in keys:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document
+
+
+def json_lines(path: Path) -> list[dict[str, Any]]:
+    """The objects of a file with one a line."""
+    found = []
+    with path.open(encoding="utf-8") as file:
+        for place, line in enumerate(file, start=1):
+            try:
+                found += [json.loads(line)] if line.strip() else []
+            except ValueError as error:
+                raise InputError(
+                    f"line {place} of {path} cannot be read as JSON: {first_line(error)}; is the file complete?"
+                ) from None
+    return found

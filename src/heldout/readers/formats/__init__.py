@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from heldout.data.checks import check_format
 from heldout.errors import InputError
 from heldout.readers.formats.autogluon import AutoGluon
-from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.base import ColumnUses, Export, parts_of
 from heldout.readers.formats.caret import Caret
 from heldout.readers.formats.evaluation_tools import (
     Evalstats,
@@ -27,7 +27,6 @@ from heldout.readers.formats.mlr3 import Mlr3
 from heldout.readers.formats.openml import OpenMLRun
 from heldout.readers.formats.orange import Orange
 from heldout.readers.formats.own import OwnFile
-from heldout.readers.formats.parts import parts_of
 from heldout.readers.formats.plain import LongFormat, WideFormat
 from heldout.readers.formats.scikit_learn import ScikitLearn
 from heldout.readers.formats.tabrepo import TabRepo

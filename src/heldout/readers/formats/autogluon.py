@@ -16,9 +16,7 @@ from typing import Any
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import quoted
-from heldout.readers.formats.base import ColumnUses, Export, is_frame
-from heldout.readers.formats.given import INDEX, check_target
-from heldout.readers.formats.parts import parts_of
+from heldout.readers.formats.base import INDEX, ColumnUses, Export, check_target, is_frame, parts_of
 from heldout.readers.formats.tool import Tool, of_kind
 from heldout.readers.long_table import LineRoles
 from heldout.readers.tables import Table, table_of_frame

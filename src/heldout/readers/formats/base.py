@@ -1,14 +1,21 @@
-"""What a user has of a tool, and what the user says about it."""
+"""What a user has of a tool, its parts, and what the user says about it.
+
+True values, folds, groups and weights are a column of the table, a column of another file (``FILE:COL``), or an
+array with a value for each line.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from heldout.data.task import column_of, in_order_of, row_labels
 from heldout.errors import InputError
+from heldout.readers.columns import free_name, quoted
 from heldout.readers.tables import Table, read_table, table_of_frame
 
 
@@ -86,15 +93,7 @@ class ColumnUses:
 
     def purposes_in(self, table: Table) -> dict[str, str]:
         """What each column is for that the user names; refused where one is missing, or has two uses."""
-        purposes: dict[str, str] = {}
-        for use, purpose in PURPOSES.items():
-            names = getattr(self, use)
-            for name in (names,) if isinstance(names, str) else names or ():
-                table.column(name, purpose)
-                if name in purposes:
-                    raise InputError(f"column {name!r} was named for two uses; a column has one.")
-                purposes[name] = purpose
-        return purposes
+        return table.purposes({purpose: getattr(self, use) for use, purpose in PURPOSES.items()})
 
     @property
     def described(self) -> bool:
@@ -134,3 +133,142 @@ def without_row_names(table: Table) -> Table:
 def is_frame(value: Any) -> bool:
     """Whether an object is a data frame, of pandas, polars and so on."""
     return hasattr(value, "columns") and hasattr(value, "to_numpy")
+
+
+INDEX = "Unnamed: 0"
+"""The name that a column without a name gets, such as an index that pandas wrote."""
+_COLUMNS = {"target": "true values", "fold": "folds", "group": "groups", "weight": "weights"}
+"""The names of the columns that hold given values."""
+
+
+def with_values(table: Table, uses: ColumnUses, *, by_label: bool = False) -> tuple[Table, ColumnUses]:
+    """The table with what the user gives as values in columns of its own, and the uses with the names of these.
+
+    A Series is matched with the labels of the rows, as ``in_order_of`` says; all else is in the order of the lines.
+    ``by_label``: the tool keeps the labels of the rows of the data, of which a Series may have more.
+    """
+    named: dict[str, Any] = {}
+    frame, labels = table.frame, table.labels
+    for use, name in _COLUMNS.items():
+        given = getattr(uses, use)
+        if given is None or (isinstance(given, str) and given in frame):
+            continue
+        values = values_of(given, use, table)
+        index = row_labels(values)
+        if by_label and labels is not None and index is not None and index.is_unique and {*labels} <= {*index}:
+            values = values.loc[labels]
+        array = column_of(in_order_of(labels, "source", values, use), use)
+        if array.ndim != 1 or len(array) != len(frame):
+            raise InputError(
+                f"{use} must be a column, or one value for each of the {len(frame)} lines of {table.name}, got "
+                f"shape {array.shape}.",
+                argument=use,
+            )
+        named[use] = free_name(name, frame.columns)
+        frame = frame.assign(**{named[use]: array})
+    return replace(table, frame=frame), replace(uses, **named)
+
+
+def check_target(uses: ColumnUses, name: str) -> None:
+    """Refuse an export without true values where the user gives none."""
+    if uses.target is None:
+        raise InputError(
+            f"target is needed: name the column of true values of {name} with `target='COL'`, or give "
+            "`target='FILE:COL'`, a column of another file with rows in the same order (in Python also an array).",
+            argument="target",
+        )
+
+
+def values_of(given: Any, use: str, table: Table) -> Any:
+    """The column of a file, with the labels in a column without a name, or an array or Series as it is.
+
+    A name that is neither a file's column nor ``FILE:COL`` is refused with the nearest names of the table.
+    """
+    if isinstance(given, str):
+        file, _, column = given.rpartition(":")
+        if not (file and Path(file).is_file()):
+            table.column(given, PURPOSES[use])
+        other = read_table(file)
+        values = other.column(column, PURPOSES[use])
+        return values.set_axis(other.frame[INDEX]) if INDEX in other.frame else values
+    if hasattr(given, "as_data_frame"):  # a frame of H2O
+        given = given.as_data_frame()
+    if getattr(given, "ndim", 1) == 2 and given.shape[1] == 1 and hasattr(given, "iloc"):
+        return given.iloc[:, 0]
+    return given
+
+
+def parts_of(export: Export, *endings: str) -> dict[str, Export]:
+    """The parts of an export by the names of their models; a single file or table is one part.
+
+    Parameters
+    ----------
+    endings : str
+        The files of a folder that are parts are those whose names end so. Where all have one name, as in
+        ``run_7/predictions.arff``, those of its folders are, and the model has the name of the folder.
+    """
+    if isinstance(export.value, Mapping):
+        parts = {str(name): Export.of(part) for name, part in export.value.items()}
+        return {name: replace(part, name=name) if part.path is None else part for name, part in parts.items()}
+    if isinstance(export.value, list | tuple):
+        if not all(isinstance(part, str | Path) for part in export.value):
+            return {}
+        return _named([Path(part) for part in export.value], export.name)
+    if export.path is not None and export.path.is_dir():
+        own = [path for path in sorted(export.path.iterdir()) if _ends(path, endings)]
+        nested = [] if own else [path for path in sorted(export.path.glob("*/*")) if _ends(path, endings)]
+        return _named(own or (nested if len({path.name for path in nested}) == 1 else []), export.name)
+    if export.path is not None:
+        return dict.fromkeys(_named([export.path], export.name), export)  # whose table is read once
+    return {"the model": export}
+
+
+def stacked(tables: Mapping[str, Table], name: str) -> tuple[Table, str]:
+    """The tables of all models as one, and the name of the column that says which model a line is of.
+
+    Tables with different columns or of different lengths are refused: they are not of the same target and rows.
+    """
+    import pandas as pd
+
+    frames = {model: table.frame for model, table in tables.items()}
+    first, *others = frames
+    columns = list(frames[first].columns)
+    for other in others:
+        if set(frames[other].columns) != set(columns):
+            odd = sorted({*frames[other].columns} ^ {*columns}, key=str)
+            raise InputError(
+                f"{other} and {first} of {name} have different columns ({quoted(odd)} in one only); all models "
+                "must predict the same target."
+            )
+        if len(frames[other]) != len(frames[first]):
+            raise InputError(
+                f"{other} of {name} has {len(frames[other])} lines and {first} has {len(frames[first])}; all "
+                "models must predict the same rows. Is a file incomplete?"
+            )
+        for column in columns:
+            kinds = [frames[each][column].dtype.kind in "iufb" for each in (first, other)]
+            if kinds[0] != kinds[1]:
+                raise InputError(
+                    f"column {column!r} of {name} holds {'numbers' if kinds[0] else 'text'} in {first} and "
+                    f"{'numbers' if kinds[1] else 'text'} in {other}; is a file damaged?"
+                )
+    model = free_name("model", columns)
+    frame = pd.concat([frame[columns].assign(**{model: key}) for key, frame in frames.items()], ignore_index=True)
+    return Table(name, frame, tables[first].remarks), model
+
+
+def _named(paths: Sequence[Path], name: str) -> dict[str, Export]:
+    names = [path.stem for path in paths]
+    if len(set(names)) < len(names) or (paths and all(path.name == "predictions.arff" for path in paths)):
+        names = [path.resolve().parent.name for path in paths]
+    again = [each for each, count in Counter(names).items() if count > 1]
+    if again:
+        raise InputError(
+            f"two files of {name} have the name {again[0]!r}, which names a configuration; rename one, or in "
+            "Python give a mapping from names to files."
+        )
+    return {each: Export.of(path) for each, path in zip(names, paths, strict=True)}
+
+
+def _ends(path: Path, endings: Sequence[str]) -> bool:
+    return path.is_file() and path.name.lower().endswith(tuple(endings)) and not path.name.startswith(".")

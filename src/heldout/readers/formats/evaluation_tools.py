@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from heldout.errors import InputError
-from heldout.readers.columns import first_line
 from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.formats.evaluations import HEAD, Evaluations, ScoredAnswer, system_of
-from heldout.readers.formats.parts import entry, json_object, json_of
+from heldout.readers.formats.evaluations import Evaluations, ScoredAnswer, system_of
+from heldout.readers.text_lines import entry, json_lines, json_object, json_of, opening_lines
 
 
 class LmEvalHarness(Evaluations):
@@ -61,7 +60,7 @@ class Inspect(Evaluations):
     _GRADES: ClassVar = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 
     def wrote(self, path: Path) -> bool:
-        return path.suffix == ".eval" or bool(re.search(r'"eval"\s*:\s*\{', head(path)))
+        return path.suffix == ".eval" or bool(re.search(r'"eval"\s*:\s*\{', "\n".join(opening_lines(path))))
 
     def answers(self, export: Export) -> Iterator[ScoredAnswer]:
         paths = [path for path in self.paths(export) if self.wrote(path)]
@@ -158,7 +157,7 @@ class Promptfoo(Evaluations):
     prefers = ("score",)
 
     def wrote(self, path: Path) -> bool:
-        start = head(path)
+        start = "\n".join(opening_lines(path))
         return '"evalId"' in start or bool(re.search(r'^\s*\{\s*"results"\s*:\s*\{\s*"version"', start))
 
     def answers(self, export: Export) -> Iterator[ScoredAnswer]:
@@ -199,7 +198,7 @@ class OpenAIEvals(Evaluations):
     files = ("*.jsonl",)
 
     def wrote(self, path: Path) -> bool:
-        return bool(re.match(r'\s*\{\s*"spec"\s*:', head(path)))
+        return bool(re.match(r'\s*\{\s*"spec"\s*:', "\n".join(opening_lines(path))))
 
     def answers(self, export: Export) -> Iterator[ScoredAnswer]:
         for path in filter(self.wrote, self.paths(export)):
@@ -270,23 +269,3 @@ def number(value: Any) -> float:
     import numpy as np
 
     return float(value) if isinstance(value, int | float | np.number | np.bool_) else math.nan
-
-
-def head(path: Path) -> str:
-    """The beginning of a file."""
-    with path.open(encoding="utf-8", errors="replace") as file:
-        return file.read(HEAD)
-
-
-def json_lines(path: Path) -> list[dict[str, Any]]:
-    """The objects of a file with one a line."""
-    found = []
-    with path.open(encoding="utf-8") as file:
-        for place, line in enumerate(file, start=1):
-            try:
-                found += [json.loads(line)] if line.strip() else []
-            except ValueError as error:
-                raise InputError(
-                    f"line {place} of {path} cannot be read as JSON: {first_line(error)}; is the file complete?"
-                ) from None
-    return found

@@ -31,8 +31,6 @@ LOSSES = re.compile(
 """Words in the names of scores of which less is better."""
 PART, BEST = "(part)", "(best)"
 """Columns that tables of scores get; a system may be called part or best."""
-HEAD = 4096
-"""Characters of a file that show whose it is."""
 
 
 class ScoredAnswer(NamedTuple):

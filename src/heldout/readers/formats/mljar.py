@@ -18,10 +18,10 @@ from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import check_numbers, first_line, quoted
 from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.formats.parts import entry, json_object
 from heldout.readers.formats.tool import Tool, with_prefix
 from heldout.readers.long_table import LineRoles
 from heldout.readers.tables import Table, read_table
+from heldout.readers.text_lines import entry, json_object
 
 _FILE, _FRAMEWORK, _ENSEMBLE = "predictions_out_of_folds.csv", "framework.json", "predictions_ensemble.csv"
 _DATA = "data_info.json"

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from heldout.errors import InputError
-from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.formats.given import check_target, with_values
+from heldout.readers.formats.base import ColumnUses, Export, check_target, with_values
 from heldout.readers.formats.tool import Tool, of_kind
 from heldout.readers.long_table import LineRoles
 from heldout.readers.tables import Table, with_rows

@@ -20,8 +20,7 @@ from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.tool import Tool
 from heldout.readers.known_classes import KnownClasses
 from heldout.readers.long_table import LineRoles, pivot_of
-from heldout.readers.own_metadata import READERS, ColumnRoles
-from heldout.readers.own_table import OWN_COLUMNS, SAME, SETTINGS
+from heldout.readers.own_table import OWN_COLUMNS, READERS, SAME, SETTINGS, ColumnRoles
 from heldout.readers.prediction_arrays import check_probabilities
 from heldout.readers.prediction_table import PredictionTable, Source
 from heldout.readers.tables import Table

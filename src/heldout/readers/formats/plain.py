@@ -17,8 +17,7 @@ import numpy as np
 from heldout._text import counted
 from heldout.errors import InputError
 from heldout.readers.columns import columns_of_classes, free_name, is_setting, plain, quoted, texts_of_classes
-from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.formats.given import check_target, with_values
+from heldout.readers.formats.base import ColumnUses, Export, check_target, with_values
 from heldout.readers.formats.tool import Tool
 from heldout.readers.long_table import LineRoles, Pivot, numbered_rows, pivot_of, repeats_of_names
 from heldout.readers.long_table_signs import (

@@ -25,12 +25,11 @@ from heldout.data.declared import Between, of_type
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import check_complete, first_line
-from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.formats.given import check_target, with_values
-from heldout.readers.formats.parts import json_object
+from heldout.readers.formats.base import ColumnUses, Export, check_target, with_values
 from heldout.readers.formats.tool import Tool
 from heldout.readers.long_table import LineRoles
 from heldout.readers.tables import Table
+from heldout.readers.text_lines import json_object
 
 _MATRIX, _METADATA, _LABELS = "pred-val.dat", "metadata.json", "label-val.csv.zip"
 _COMPLETE = "is the copy complete?"

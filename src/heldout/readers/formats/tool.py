@@ -18,9 +18,7 @@ from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.metrics.base import Response
 from heldout.readers.columns import check_numbers, free_name, quoted
-from heldout.readers.formats.base import ColumnUses, Export, without_row_names
-from heldout.readers.formats.given import with_values
-from heldout.readers.formats.parts import parts_of, stacked
+from heldout.readers.formats.base import ColumnUses, Export, parts_of, stacked, with_values, without_row_names
 from heldout.readers.known_classes import KnownClasses, kind_of_prediction
 from heldout.readers.long_table import LineRoles, Pivot, numbered_rows, pivot_of
 from heldout.readers.prediction_arrays import PredictionArrays
