@@ -70,7 +70,7 @@ def test_two_columns_of_two_classes(command: Command, tmp_path: Path) -> None:
     ("columns", "options", "said"),
     [
         ({"m[x]": 0.5, "m[y]": 0.5}, [], "'m[x]', 'm[y]' of 'm' must be one column for each class of the target"),
-        ({"m[x]": 0.5, "m[y]": 0.3, "m[z]": 0.2, "k": "x"}, [], "name every column of predictions name[class], or"),
+        ({"m[x]": 0.5, "m[y]": 0.3, "m[z]": 0.2, "k": "x"}, [], "name every column name[class], or"),
         ({"m[x]": 0.5, "m[y]": 0.5, "m[z]": 0.5}, ["--metric", "log_loss"], "probabilities must sum to 1"),
         (
             {"m[1]": 0.5, "m[2]": 0.3, "m[3]": 0.2},

@@ -208,7 +208,7 @@ def test_one_value_may_be_named_as_the_event(values: list[Any], event_value: str
             {"event": "died"},
             r"'died' \(the event\) has 20 missing values in 60 rows",
         ),
-        ({"y": ["soon"] * N}, {"event": "died"}, "must hold times, numbers of at least 0, .* got 'soon'"),
+        ({"y": ["soon"] * N}, {"event": "died"}, "the target .times. column 'y' must hold numbers, got 'soon'"),
         ({"y": -DAYS}, {"event": "died"}, "finite and at least 0, got -0.5 in row 0"),
     ],
     ids=str,
