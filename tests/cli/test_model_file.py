@@ -129,7 +129,7 @@ def test_files_that_are_not_there(tmp_path: Path, name: str) -> None:
 
 
 def test_files_that_are_no_models(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"could not be loaded \(BadZipFile: File is not a zip file\)\.$"):
+    with pytest.raises(InputError, match=r"cannot be read as a model: File is not a zip file \(BadZipFile\)"):
         models_of_file(written(tmp_path, "no", "m.skops"))
     with pytest.raises(InputError, match=r"must be a Python file \(\.py\)"):
         check_model((str(written(tmp_path, "no", "m.txt")),))

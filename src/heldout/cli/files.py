@@ -146,7 +146,7 @@ def write_model(model: Any, folder: OutputFolder) -> tuple[Path, list[str]]:
     """
     from heldout.readers.saved_model import not_reviewed, packed, reviewed
 
-    data, types = packed(model, "model.skops")
+    data, types = packed(model)
     path = folder.write("model.skops", lambda partial: partial.write_bytes(data))
     folder.write_json("model.trusted.json", sorted(reviewed(types)))
     return path, not_reviewed(model, types)

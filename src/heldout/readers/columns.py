@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from heldout._text import counted
 from heldout.data.task import shortened
-from heldout.errors import InputError
+from heldout.errors import InputError, MissingExtraError
 
 MOST_CLASSES = 50
 """Numbers with more distinct values are amounts."""
@@ -58,6 +59,21 @@ def first_line(error: Exception) -> str:
     """The first line of an error's message, without its full stop."""
     text = str(error).strip() or type(error).__name__
     return text.splitlines()[0].rstrip(".")
+
+
+@contextmanager
+def damage_refused(path: Any, kind: str, remedy: str = "is the file complete?") -> Iterator[None]:
+    """Turn what a parser raises into a refusal: the file is untrusted, and parsing it can raise anything.
+
+    ``kind``: what the file is read as.
+    """
+    try:
+        yield
+    except (InputError, MissingExtraError, MemoryError):
+        raise
+    except Exception as error:
+        what = f"{getattr(error, 'strerror', None) or first_line(error)} ({type(error).__name__})"
+        raise InputError(f"{path} cannot be read as {kind}: {what}; {remedy}") from error
 
 
 def named_columns(names: Sequence[Any]) -> list[str]:

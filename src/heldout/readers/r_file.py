@@ -11,14 +11,13 @@ import bz2
 import gzip
 import lzma
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heldout._text import counted
 from heldout.errors import InputError, MissingExtraError
-from heldout.readers.columns import check_names, first_line, whole_numbers
+from heldout.readers.columns import check_names, damage_refused, whole_numbers
 
 if TYPE_CHECKING:
     from rdata.parser import RData
@@ -89,7 +88,11 @@ def read_r(path: Path) -> tuple[Any, tuple[str, ...]]:
     A file of ``save`` must hold exactly one object that is such a table. Refused are damaged files, objects without
     predictions, and columns of lists.
     """
-    with _refusing_damage(path):
+    with (
+        damage_refused(path, "a file of R", f"is the file complete? If it is, {_SAVE_ONE}."),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")  # of classes that are read as the vectors they are
         objects = _objects(path)
         found = {name: _table(path, name, value) for name, value in objects.items()}
     tables = {name: table for name, table in found.items() if table is not None}
@@ -107,22 +110,6 @@ def read_r(path: Path) -> tuple[Any, tuple[str, ...]]:
 
 
 _FAILED = "resamples without predictions"
-
-
-@contextmanager
-def _refusing_damage(path: Path) -> Iterator[None]:
-    """Turn what the parser raises into a refusal: the file is untrusted, and it can raise anything."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of classes that are read as the vectors they are
-            yield
-    except (InputError, MissingExtraError, MemoryError):
-        raise
-    except Exception as error:
-        raise InputError(
-            f"{path} cannot be read as a file of R: {first_line(error)} ({type(error).__name__}); is the file "
-            f"complete? If it is, {_SAVE_ONE}."
-        ) from None
 
 
 def _objects(path: Path) -> dict[str, Any]:

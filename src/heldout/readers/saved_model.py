@@ -16,6 +16,7 @@ import numpy as np
 
 from heldout._papers import of_papers
 from heldout.errors import InputError, MissingExtraError, reason_of
+from heldout.readers.columns import damage_refused
 
 CACHE = "joblib.memory.Memory"
 """The cache of a pipeline with ``memory="folder"``, which unpickles that folder's files when it is fitted."""
@@ -143,10 +144,12 @@ def load_model(path: str | Path, trust: Iterable[str] = ()) -> Any:
     """
     trusted = _trusted(trust)
     _check_path(path)
-    data = _bytes_of(Path(path))
-    types = types_to_trust(data, path)
+    with damage_refused(path, "a model"):
+        data = Path(path).read_bytes()
+        types = _skops().get_untrusted_types(data=data)
     _refuse({*types} - reviewed(types) - trusted, path)
-    model = _constructed(data, path)
+    with damage_refused(path, "a model"):
+        model = _skops().loads(data, trusted=types)
     if CACHE not in trusted and names_a_cache(model):
         _refuse({CACHE}, path)
     return model
@@ -186,7 +189,7 @@ def save_model(model: Any, path: str | Path) -> list[str]:
     """
     _check_path(path)
     try:
-        data, types = packed(getattr(model, "best_estimator_", model), path)
+        data, types = packed(getattr(model, "best_estimator_", model))
     except (MissingExtraError, InputError):
         raise
     except Exception as error:
@@ -205,10 +208,10 @@ def _check_path(path: Any) -> None:
         raise InputError(f"path must be the path of a .skops file, got {path!r:.200}.", argument="path")
 
 
-def packed(model: Any, path: str | Path) -> tuple[bytes, list[str]]:
+def packed(model: Any) -> tuple[bytes, list[str]]:
     """A model as the bytes of a skops file, and the types and functions in it that skops does not trust."""
     data = _skops().dumps(model)
-    return data, types_to_trust(data, path)
+    return data, sorted(_skops().get_untrusted_types(data=data))
 
 
 def reviewed(types: Iterable[str]) -> set[str]:
@@ -222,16 +225,6 @@ def reviewed(types: Iterable[str]) -> set[str]:
 def not_reviewed(model: Any, types: Iterable[str]) -> list[str]:
     strangers = sorted({*types} - reviewed(types))
     return [*strangers, CACHE] if names_a_cache(model) else strangers
-
-
-def types_to_trust(data: bytes, path: str | Path) -> list[str]:
-    """Full names of the types and functions in the bytes of a skops file that skops does not trust by default."""
-    try:
-        return sorted(_skops().get_untrusted_types(data=data))
-    except MissingExtraError:
-        raise
-    except Exception as error:
-        raise _not_loaded(path, error) from error
 
 
 def names_a_cache(model: Any) -> bool:
@@ -279,14 +272,6 @@ def _refuse(strangers: set[str], path: str | Path) -> None:
         )
 
 
-def _constructed(data: bytes, path: str | Path) -> Any:
-    io = _skops()
-    try:
-        return io.loads(data, trusted=io.get_untrusted_types(data=data))
-    except Exception as error:
-        raise _not_loaded(path, error) from error
-
-
 def _trusted(trust: Iterable[str]) -> set[str]:
     names = [trust] if isinstance(trust, str) else list(trust)
     if isinstance(trust, str) or not all(isinstance(name, str) for name in names):
@@ -295,18 +280,6 @@ def _trusted(trust: Iterable[str]) -> set[str]:
             argument="trust",
         )
     return set(names)
-
-
-def _bytes_of(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} could not be read ({(error.strerror or str(error)).lower()}).") from error
-
-
-def _not_loaded(path: str | Path, error: Exception) -> InputError:
-    reason = reason_of(error)
-    return InputError(f"{path} could not be loaded ({type(error).__name__}: {reason}).")
 
 
 def _skops() -> Any:

@@ -22,7 +22,7 @@ from heldout.data.checks import FEWER, enough_memory, refuse_beyond_memory
 from heldout.data.task import row_labels
 from heldout.errors import InputError, MissingExtraError
 from heldout.readers.arff import read_arff
-from heldout.readers.columns import check_names, first_line, named_columns, quoted, reads_as_number
+from heldout.readers.columns import check_names, damage_refused, named_columns, quoted, reads_as_number
 from heldout.readers.csv_table import MISSING_TOKENS, NO_ANSWER, read_cells, read_csv
 from heldout.readers.own_table import ColumnRoles, roles_of_metadata
 from heldout.readers.r_file import R_SUFFIXES, read_r
@@ -288,7 +288,7 @@ def read_parquet(path: Path) -> tuple[Any, ColumnRoles | None]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
+    with damage_refused(path, "Parquet", "is the file complete? If it is, save it as CSV."):
         metadata = pq.read_metadata(path)
         schema = metadata.schema.to_arrow_schema()
         check_names(path, list(schema.names))
@@ -298,20 +298,7 @@ def read_parquet(path: Path) -> tuple[Any, ColumnRoles | None]:
         a_row = sum(max(width // 8, 1) for width in bits)
         what = f"the {metadata.num_rows:,} rows of {len(schema):,} columns in {path}"
         refuse_beyond_memory(2 * metadata.num_rows * a_row, what, FEWER, 1.0)
-        arrow = pq.read_table(path)
-    except InputError:
-        raise
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read as Parquet: {first_line(error)}; is the file complete?") from None
-    try:
-        frame = arrow.to_pandas()
-    except MemoryError:
-        raise
-    except Exception as error:  # pandas' metadata is untrusted too, and decoding it can raise anything
-        raise InputError(
-            f"{path} cannot be read as a table: its types or its metadata 'pandas' do not fit its columns "
-            f"({type(error).__name__}: {first_line(error)}); write the file again, or save it as CSV."
-        ) from None
+        frame = pq.read_table(path).to_pandas()
     if not isinstance(frame.index, pd.RangeIndex):
         frame = frame.reset_index(drop=all(name is None for name in frame.index.names))
     frame.columns = named_columns(frame.columns)

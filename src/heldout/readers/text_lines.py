@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from heldout.data.task import shortened
 from heldout.errors import InputError
-from heldout.readers.columns import first_line, reads_as_number
+from heldout.readers.columns import damage_refused, reads_as_number
 from heldout.readers.csv_table import check_length, long_fields
 
 COMPLETE = "is the file complete?"
@@ -78,10 +78,8 @@ def json_object(path: Path) -> dict[str, Any]:
 
 def json_of(path: Path, kind: type) -> Any:
     """The object or list in a JSON file."""
-    try:
+    with damage_refused(path, "JSON"):
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError, RecursionError) as error:  # a number of 5 000 digits is a ValueError too
-        raise InputError(f"{path} cannot be read as JSON: {first_line(error)}; is the file complete?") from None
     if not isinstance(content, kind):
         raise InputError(f"{path} holds no {'list' if kind is list else 'object'}; is the file complete?")
     return content
@@ -96,13 +94,9 @@ def entry(document: Any, *keys: str) -> Any:
 
 def json_lines(path: Path) -> list[dict[str, Any]]:
     """The objects of a file with one a line."""
-    found = []
+    objects = []
     with path.open(encoding="utf-8") as file:
         for place, line in enumerate(file, start=1):
-            try:
-                found += [json.loads(line)] if line.strip() else []
-            except ValueError as error:
-                raise InputError(
-                    f"line {place} of {path} cannot be read as JSON: {first_line(error)}; is the file complete?"
-                ) from None
-    return found
+            with damage_refused(f"line {place} of {path}", "JSON"):
+                objects += [json.loads(line)] if line.strip() else []
+    return objects

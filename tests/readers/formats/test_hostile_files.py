@@ -95,5 +95,5 @@ def test_archives_that_python_cannot_open(tmp_path: Path, change: str) -> None:
     else:
         content[45:60] = b"\xff" * 15
     path.write_bytes(content)
-    with pytest.raises(ho.InputError, match=r"label-val\.csv\.zip cannot be read: .*; is the copy complete\?"):
+    with pytest.raises(ho.InputError, match=r"zip cannot be read as a table of labels: .*; is the copy complete\?"):
         ho.read_predictions(tmp_path)

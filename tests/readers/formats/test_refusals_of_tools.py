@@ -271,7 +271,9 @@ def test_files_of_tabrepo_that_lack_something_are_refused(tmp_path: Path) -> Non
     with pytest.raises(ho.InputError, match=r"holds 1 task, each with other training rows; give the folder of one"):
         ho.read_predictions(tmp_path, target=y)
     (task / "label-val.csv.zip").write_bytes(b"PK")
-    with pytest.raises(ho.InputError, match="cannot be read: File is not a zip file; is the copy"):
+    with pytest.raises(
+        ho.InputError, match=r"read as a table of labels: File is not a zip file \(BadZipFile\); is the copy"
+    ):
         ho.read_predictions(task)
     pd.Series(y[1:]).to_csv(task / "label-val.csv.zip")
     with pytest.raises(ho.InputError, match=r"holds 39 rows of 1 labels, .* predicts 40 rows"):

@@ -16,7 +16,7 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.flags import Flag
-from heldout.readers.columns import check_numbers, first_line, quoted
+from heldout.readers.columns import check_numbers, damage_refused, quoted
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.tool import Tool, with_prefix
 from heldout.readers.long_table import LineRoles
@@ -161,15 +161,11 @@ def _folds(run: Path) -> tuple[Any, int]:
 
 
 def _rows(path: Path) -> Any:
-    try:
+    with damage_refused(path, "numbers of rows"):
         rows = np.load(path, allow_pickle=False)
         if rows.dtype.kind not in "iu" or rows.ndim != 1:
-            raise ValueError("it does not hold numbers of rows")
-    except MemoryError:
-        raise
-    except Exception as error:  # its header is untrusted, and reading it can raise anything
-        raise InputError(f"{path} cannot be read: {first_line(error)}; is the file complete?") from None
-    return rows.astype(np.int64)
+            raise ValueError("they are of another type or shape")
+        return rows.astype(np.int64)
 
 
 def _n_given(run: Path) -> int | None:

@@ -24,7 +24,7 @@ from heldout._text import counted
 from heldout.data.declared import Between, of_type
 from heldout.errors import InputError
 from heldout.flags import Flag
-from heldout.readers.columns import check_complete, first_line
+from heldout.readers.columns import check_complete, damage_refused
 from heldout.readers.formats.base import ColumnUses, Export, check_target, with_values
 from heldout.readers.formats.tool import Tool
 from heldout.readers.long_table import LineRoles
@@ -132,12 +132,8 @@ def _labels(path: Path, n_rows: int) -> Any:
     """The labels in the only CSV file of an archive, with the numbers of their rows."""
     import pandas as pd
 
-    try:
+    with damage_refused(path, "a table of labels", _COMPLETE):
         frame = pd.read_csv(path, index_col=0)
-    except MemoryError:
-        raise
-    except Exception as error:  # it may be damaged, encrypted, or packed in a way that Python cannot read
-        raise InputError(f"{path} cannot be read: {first_line(error)}; {_COMPLETE}") from None
     if frame.shape != (n_rows, 1) or frame.index.has_duplicates:
         raise InputError(
             f"{path} holds {frame.index.nunique()} rows of {frame.shape[1]} labels, and {_MATRIX} predicts "
