@@ -77,7 +77,7 @@ def test_plain_cells_are_read(tmp_path: Path, column: pa.Array, kind: str) -> No
 def test_damaged_metadata_of_pandas_is_refused(tmp_path: Path, metadata: bytes) -> None:
     path = written(tmp_path / "p.parquet", pa.array([0.5, 1.5]), {b"pandas": metadata})
 
-    with pytest.raises(InputError, match="cannot be read as Parquet: .* If it is, save it as CSV") as refused:
+    with pytest.raises(InputError, match=r"cannot be read as Parquet: .* If it is, save it as CSV") as refused:
         read_table(path)
     assert "\n" not in str(refused.value)
 

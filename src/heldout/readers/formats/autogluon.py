@@ -67,10 +67,8 @@ class AutoGluon(Tool):
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         (model,) = uses.configuration
-        frame, models = table.frame, table.frame[model].unique()
-        given = {model, uses.row, uses.target, uses.fold, uses.group, uses.weight}
-        rest = [name for name in frame if name not in given]
-        stopped = [name for name in models if name.startswith(_STOPPED_EARLY)]
+        rest = uses.others(table)
+        stopped = [name for name in table.frame[model].unique() if name.startswith(_STOPPED_EARLY)]
         flags = Flag.STOPPED_ON_PREDICTED_ROWS.of(tool="AutoGluon", which=quoted(stopped, 3)) if stopped else {}
         return LineRoles(
             flags=flags,

@@ -95,6 +95,11 @@ class ColumnUses:
         """What each column is for that the user names; refused where one is missing, or has two uses."""
         return table.purposes({purpose: getattr(self, use) for use, purpose in PURPOSES.items()})
 
+    def others(self, table: Table, *names: str) -> list[str]:
+        """The columns that have no use, besides those of these names."""
+        purposes = self.purposes_in(table)
+        return [name for name in table.frame.columns if name not in purposes and name not in names]
+
     @property
     def described(self) -> bool:
         """Whether the user describes a table with a line for each row and configuration."""

@@ -35,7 +35,7 @@ class Caret(Tool):
         frame = table.frame
         kind = of_kind(table, "pred", "obs")
         classes = class_values(frame["obs"], frame["pred"]) if "labels" in kind else []
-        others = [name for name in frame if name not in {*self.needs, "Resample", uses.weight, uses.group}]
+        others = uses.others(table, *self.needs)
         probabilities = {name: name for name in others if place_of_class(name, classes) is not None}
         settings = [name for name in others if name not in {*probabilities, "weights"}]
         configuration = tuple(dict.fromkeys((*uses.configuration, *settings)))

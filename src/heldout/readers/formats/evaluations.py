@@ -168,8 +168,7 @@ class Scores(Tool):
         return {"target": BEST}
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
-        used = {PART, BEST, uses.fold, uses.event, uses.row, uses.repeat, uses.group, uses.weight, *uses.exclude}
-        names = uses.predictions or [name for name in table.frame if name not in used]
+        names = uses.predictions or uses.others(table, PART, BEST)
         return LineRoles(
             fold=(PART,),
             heads={name: {"": name} for name in names},

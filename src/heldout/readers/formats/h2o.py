@@ -43,8 +43,7 @@ class H2O(Tool):
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         frame = table.frame
         fold = uses.fold or (_FOLD if _FOLD in frame else None)
-        given = {_PREDICT, _FOLD, *uses.configuration, uses.target, uses.row, uses.fold, uses.group, uses.weight}
-        classes = [name for name in frame if name not in given]
+        classes = uses.others(table, _PREDICT, _FOLD)
         _check_held_out(table, classes)
         probabilities = _classes_of(classes, texts_of_classes(frame[uses.target]))
         binary = len(probabilities) == 2

@@ -31,18 +31,9 @@ class Mlr3(Tool):
         own = [name for name in ("learner_id", "nr", "uhash") if name in frame]
         configuration = tuple(dict.fromkeys((*uses.configuration, *own)))
         probabilities = with_prefix(frame, "prob.")
-        known = {
-            *self.needs,
-            *configuration,
-            *probabilities.values(),
-            uses.fold,
-            uses.repeat,
-            uses.group,
-            uses.weight,
-        }
         return LineRoles(
             configuration=configuration,
             probabilities=probabilities,
-            settings=tuple(name for name in frame if name not in known),
+            settings=tuple(uses.others(table, *self.needs, *configuration, *probabilities.values())),
             **of_kind(table, "response", "truth", with_classes=bool(probabilities)),
         )

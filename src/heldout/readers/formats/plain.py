@@ -73,13 +73,13 @@ class WideFormat(Tool):
             )
         check_target(uses, table.name)
         table, uses = with_values(table, uses)
-        _check_wide(table, uses, _others(table, uses))
+        _check_wide(table, uses, uses.others(table))
         if uses.repeat is not None and uses.row is None and (repeats := table.frame[uses.repeat].nunique()) > 1:
             table = replace(table, remarks=(*table.remarks, MATCHED_BY_ORDER.format(repeats=repeats)))
         return {"": table}, uses
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
-        names = [*uses.predictions] or _others(table, uses)
+        names = [*uses.predictions] or uses.others(table)
         return LineRoles(
             heads={name: {"": name} for name in names},
             n_rows=numbered_rows(table.frame[uses.row].unique()),
@@ -167,12 +167,6 @@ class LongFormat(WideFormat):
         return ColumnPredictions(pd.DataFrame(wide), places, tuple(of_each), pivot.flags), remarks
 
 
-def _others(table: Table, uses: ColumnUses) -> list[str]:
-    """The columns that the user names for no use."""
-    purposes = uses.purposes_in(table)
-    return [name for name in table.frame.columns if name not in purposes]
-
-
 def _check_held_out(column: Any, predictions: ColumnPredictions, pivot: Pivot) -> None:
     """Refuse a row with predictions and no fold, which was never held out."""
     predicted = predictions.frame.notna().any(axis=1).to_numpy()[predictions.places]
@@ -243,7 +237,7 @@ def _prediction_columns(
     texts = texts_of_classes(frame[uses.target]) if uses.event is None else []
     of_line = np.empty(len(frame), dtype=np.intp)
     of_line[pivot.lines] = np.arange(len(pivot.names))
-    names = [*uses.predictions] or _others(table, uses)
+    names = [*uses.predictions] or uses.others(table)
     constant = [name for name in names if is_setting(frame[name], of_line)]
     if constant and (uses.predictions or len(constant) == len(names)):
         raise InputError(

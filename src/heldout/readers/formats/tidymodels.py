@@ -69,10 +69,9 @@ class Tidymodels(Tool):
         own = [name for name in _CONFIGURATION if name in frame]
         configuration = tuple(dict.fromkeys((*uses.configuration, *own)))
         probabilities = {text: name for text, name in with_prefix(frame, _OF_CLASS).items() if name != _LABELS}
-        taken = {*_OF_TUNE, *configuration, *probabilities.values(), _LABELS, _VALUES, uses.group, uses.weight}
-        if "wflow_id" in frame:
-            taken |= {*_OF_WORKFLOWS}
-        others = [name for name in frame if name not in taken]
+        of_workflows = _OF_WORKFLOWS if "wflow_id" in frame else ()
+        own = [*_OF_TUNE, *of_workflows, *configuration, *probabilities.values(), _LABELS, _VALUES]
+        others = uses.others(table, *own)
         labels = _LABELS if _LABELS in frame else None
         target = uses.target or _outcome(table, others, labels, probabilities)
         others = [name for name in others if name != target]

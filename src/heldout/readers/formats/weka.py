@@ -70,10 +70,9 @@ class Weka(Tool):
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         frame, shares = table.frame, _shares(table.frame)
         is_text = frame["predicted"].dtype.kind == "O"
-        named = {*_KEYS, "fold", *uses.configuration, *shares}
         return LineRoles(
             probabilities={name[2:-1]: name for name in shares},
-            attributes=tuple(name for name in frame if name not in named),
+            attributes=tuple(uses.others(table, *_KEYS, *shares)),
             labels="predicted" if is_text else None,
             values=None if is_text else "predicted",
         )
