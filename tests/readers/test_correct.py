@@ -337,7 +337,7 @@ def test_an_estimate_of_a_study_is_of_its_objective(names: list[str] | None, tit
     "changed, said",
     [
         ({"params": None}, "must hold 'params', a list of the parameters of each configuration"),
-        ({"params": []}, "holds no configurations"),
+        ({"params": []}, "must hold 'params', a list of the parameters"),
         ({"params": [{"max_depth": 1}]}, "must hold a number for each of 1 configurations, got array"),
         (
             {"split0_test_score": ["0.5"] * 8},

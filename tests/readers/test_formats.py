@@ -138,7 +138,7 @@ def test_either_class_can_be_the_positive_one_and_a_threshold_cuts_its_probabili
         ({"pos_label": "maybe"}, "must be one of the classes 'no', 'yes', got 'maybe'"),
         ({"metric": "roc_auc", "threshold": 0.5}, "roc_auc reads the scores"),
         ({"predictions": [[1]]}, "predictions must be left out beside a table"),
-        ({"response": "decision"}, "the table holds probabilities"),
+        ({"response": "decision"}, "does not fit a table that holds labels and probabilities"),
     ):
         with pytest.raises(ho.InputError, match=said):
             ho.estimate(table, **{"metric": "accuracy", **of_all, **wrong})

@@ -100,13 +100,8 @@ def _scores_of(name: str, result: Any) -> dict[str, Floats]:
         raise InputError(f"the results of {name} are {shortened(result)}; {_WHAT_IS_NEEDED}.")
     found: dict[str, Floats] = {}
     for key, column in result.items():
-        match = _TEST.fullmatch(str(key))
-        if not match:
-            continue
-        values = numbers_in(column)
-        if values is None or values.ndim != 1:
-            raise InputError(f"{key} of {name} must hold a number for each split, got {shortened(column)}.")
-        found[match[1]] = values
+        if match := _TEST.fullmatch(str(key)):
+            found[match[1]] = numbers_in(column, f"{key} of {name}")
     if not found:
         raise InputError(f"the results of {name} hold no test_* scores; {_WHAT_IS_NEEDED}.")
     return found
@@ -319,9 +314,4 @@ def _of_kept(
     entropy = None if random_state is None else entropy_of(random_state)
     is_adaptive = adaptive is None or checked_adaptive(adaptive)
     found = kept(refit=False, entropy=entropy, adaptive=is_adaptive, **settings)
-    if metric is not None and metric not in found.estimates:
-        raise InputError(
-            f"metric must be one of the search's scores, {labels_text(found.estimates)}, got {metric!r}.",
-            argument="metric",
-        )
-    return found.estimates[found.refit_metric if metric is None else metric]
+    return found.estimates[named_metric("the search has", [*found.estimates], metric, found.refit_metric)]

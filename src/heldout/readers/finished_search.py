@@ -139,14 +139,13 @@ def _of_cv_results(search: Any, metric: str | None) -> FinishedSearch:
 def _candidates(results: Any) -> Sequence[Mapping[str, Any]]:
     """The parameters of each configuration."""
     params = results.get("params") if isinstance(results, Mapping) else None
-    if not isinstance(params, list | tuple | np.ndarray) or not all(isinstance(each, Mapping) for each in params):
+    listed = [*params] if isinstance(params, list | tuple | np.ndarray) else []
+    if not listed or not all(isinstance(setting, Mapping) for setting in listed):
         raise InputError(
             "cv_results_ must hold 'params', a list of the parameters of each configuration, as scikit-learn "
             f"writes it; got {shortened(params)}."
         )
-    if not len(params):
-        raise InputError("cv_results_ holds no configurations ('params' is empty), so there is nothing to correct.")
-    return list(params)
+    return listed
 
 
 def _place_of_best(search: Any, rows: NDArray[np.intp]) -> int | None:
@@ -164,28 +163,21 @@ def _last_rung(results: Mapping[str, Any], n_candidates: int) -> NDArray[np.intp
     """The configurations scored on as many rows as the winner: all, or the last rung of a halving search."""
     if results.get("iter") is None:
         return np.arange(n_candidates)
-    rungs = _numbers(results["iter"], "iter", n_candidates)
+    rungs = numbers_in(results["iter"], "cv_results_['iter']", n_candidates)
     return np.flatnonzero(rungs == np.max(rungs))
 
 
-def numbers_in(column: Any) -> Floats | None:
-    """A column of results as numbers; None if it does not hold numbers."""
+def numbers_in(column: Any, what: str, n_candidates: int | None = None) -> Floats:
+    """A column of results, with a number for each configuration, or for each split of one."""
     try:
         values = np.asarray(column)
-        return values.astype(np.float64) if values.dtype.kind in "biufO" else None
+        values = values.astype(np.float64) if values.dtype.kind in "biufO" else np.empty(())
     except (ValueError, TypeError):
-        return None
-
-
-def _numbers(column: Any, key: str, n_candidates: int) -> Floats:
-    """A column of ``cv_results_`` with a number for each configuration."""
-    numbers = numbers_in(column)
-    if numbers is None or numbers.shape != (n_candidates,):
-        raise InputError(
-            f"cv_results_[{key!r}] must hold a number for each of {n_candidates} configurations, got "
-            f"{shortened(column)}."
-        )
-    return numbers
+        values = np.empty(())
+    if values.ndim != 1 or n_candidates not in (None, len(values)):
+        each = "each split" if n_candidates is None else f"each of {n_candidates} configurations"
+        raise InputError(f"{what} must hold a number for {each}, got {shortened(column)}.")
+    return values
 
 
 def _scores_of_splits(results: Mapping[str, Any], rows: NDArray[np.intp]) -> dict[str, Floats]:
@@ -193,7 +185,7 @@ def _scores_of_splits(results: Mapping[str, Any], rows: NDArray[np.intp]) -> dic
     for key, column in results.items():
         match = _SPLIT.fullmatch(key)
         if match:
-            scores = _numbers(column, key, len(results["params"]))
+            scores = numbers_in(column, f"cv_results_[{key!r}]", len(results["params"]))
             by_metric.setdefault(match[2], {})[int(match[1])] = scores[rows]
     if not by_metric:
         raise InputError(

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from heldout import _defaults
-from heldout._text import is_one_of
 from heldout.data.task import TaskKind, Truth, truth_of
 from heldout.errors import InputError
 from heldout.estimates.input_arrays import training_rows_of
@@ -98,19 +97,22 @@ class PredictionArrays:
             Cuts the probability of the positive class into labels, in place of those that the tool wrote.
         """
         check_settings(response, threshold)
-        if self.values is not None:
-            _refuse_of_numbers(response=response, threshold=threshold)
-            return self._held({Response.VALUES: self.values}, None)
         labels = None if response == "probabilities" else self.labels
         probabilities = None if response == "labels" else self.probabilities
-        if (labels is None and probabilities is None) or response == "decision":
-            held = "labels" if self.probabilities is None else "probabilities"
-            raise InputError(f"`response={response!r}`: the table holds {held}.", argument="response")
-        if threshold is not None and probabilities is None:
-            raise InputError(
-                f"`threshold={threshold!r}` cuts probabilities, but the table holds labels; leave it out.",
-                argument="threshold",
-            )
+        held = {"labels": self.labels, "probabilities": self.probabilities, "numbers": self.values}
+        names = [name for name, array in held.items() if array is not None]
+        fits = {
+            "response": response in ("auto", *names),
+            "threshold": threshold is None or probabilities is not None,
+        }
+        for argument, value in (("response", response), ("threshold", threshold)):
+            if not fits[argument]:
+                raise InputError(
+                    f"`{argument}={value!r}` does not fit a table that holds {' and '.join(names)}; leave it out.",
+                    argument=argument,
+                )
+        if self.values is not None:
+            return self._held({Response.VALUES: self.values}, None)
         responses: dict[Response, NDArray[Any]] = {}
         if probabilities is not None:
             scores = probabilities if truth.positive is None else probabilities[..., truth.positive]
@@ -192,12 +194,3 @@ def _contradict(labels: NDArray[np.int32], probabilities: NDArray[np.float64]) -
         if roc_auc_score(labels[rows] == one, share) < LEAST_AGREEMENT:
             return True
     return False
-
-
-def _refuse_of_numbers(**settings: Any) -> None:
-    for name, value in settings.items():
-        if not is_one_of(value, (None, "auto")):
-            raise InputError(
-                f"`{name}={value!r}` is for classifications, but the predictions are numbers; leave it out.",
-                argument=name,
-            )
