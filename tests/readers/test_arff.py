@@ -76,7 +76,7 @@ def test_what_cannot_be_read_is_refused_with_its_line(tmp_path: Path, old: str, 
 def test_bytes_that_are_no_text_and_a_table_without_rows_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "t.arff"
     path.write_bytes(b"@relation r\n@attribute caf\xe9 numeric\n@data\n1\n")
-    with pytest.raises(ho.InputError, match=r"is not text in UTF-8 \(byte 0xe9\)"):
+    with pytest.raises(ho.InputError, match="cannot be read as text: 'utf-8' codec can't decode byte 0xe9"):
         read_table(path)
     path.write_text(WHOLE[: WHOLE.index("@DATA")])
     with pytest.raises(ho.InputError, match="it ends before @data; is the file complete"):

@@ -70,8 +70,8 @@ REFUSED = {
     "digits": (f"a,b\n{'9' * 310},1\n2,3\n", "'a' holds a whole number of over 308 digits in row 1, .* n123"),
     "many digits": (f"a,b\n1,2\n{'9' * 5000},3\n", "'a' holds a whole number of over 308 digits in row 2"),
     "thousands": ("a;b\n1,234;x\n5,678;y\n", "holds '1,234', whose comma can mark thousands or decimals"),
-    "odd UTF-16": ("a,b\n1,2\n".encode("utf-16") + b"x", "is not text in utf-16"),
-    "late latin": (b"a,b\n" + b"1,2\n" * 80_000 + b"3,\xe9\n", "is not text in utf-8 .byte 0xe9.; save it"),
+    "odd UTF-16": ("a,b\n1,2\n".encode("utf-16") + b"x", "cannot be read as text: 'utf-16.*' codec can't decode"),
+    "late latin": (b"a,b\n" + b"1,2\n" * 80_000 + b"3,\xe9\n", "as text: 'utf-8' codec can't decode byte 0xe9 .* Save it"),
 }  # fmt: skip
 
 
@@ -87,7 +87,7 @@ def test_what_can_be_read_in_two_ways_is_refused(tmp_path: Path, content: str | 
 def test_a_damaged_archive_is_refused(tmp_path: Path, damage: slice) -> None:
     packed = gzip.compress("".join(f"{i},{i * i}\n" for i in range(500)).encode(), mtime=0)[damage]
 
-    with pytest.raises(InputError, match=r"cannot be read: .* is the file complete"):
+    with pytest.raises(InputError, match=r"cannot be read as text: .* is the file complete"):
         read_table(written(tmp_path / "t.csv.gz", packed))
 
 

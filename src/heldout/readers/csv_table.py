@@ -11,7 +11,6 @@ import gzip
 import re
 import sys
 import warnings
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from typing import IO, Any
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.readers.columns import check_names, first_line, named_columns
+from heldout.readers.columns import check_names, damage_refused, first_line, named_columns
 
 DELIMITERS = ",;\t|"
 MISSING_TOKENS = (
@@ -30,6 +29,7 @@ MISSING_TOKENS = (
     "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
 )  # fmt: skip
 """Read as missing: those of pandas, and two more."""
+NO_TEXT = "is the file complete, and text? Save it as UTF-8."
 NO_ANSWER = ("k.A.", "k. A.", "n.a.", "n. a.")
 """Words for a missing value that are read as one with a remark, in a table to predict from."""
 
@@ -75,18 +75,12 @@ def read_csv(path: Path, not_missing: Sequence[str] = ()) -> tuple[Any, tuple[st
     A file that is not text, has lines of different lengths or two columns of one name, or can be read in two ways
     is refused.
     """
-    try:
+    with damage_refused(path, "text", NO_TEXT):
         dialect, remarks = _dialect_of(path)
         names = _names_and_lengths(dialect)
         check_names(path, names)
         tokens = [token for token in MISSING_TOKENS if token not in not_missing]
         frame = _frame(dialect, keep_default_na=False, na_values=tokens)
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} is not text in {error.encoding} (byte {error.object[error.start]:#04x}); save it as UTF-8."
-        ) from None
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path} cannot be read: {first_line(error)}; is the file complete?") from None
     frame.columns = named_columns(names)
     check_names(path, list(frame.columns))
     unnamed = next((place for place, name in enumerate(names) if not name), None)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.readers.columns import damage_refused, reads_as_number
-from heldout.readers.csv_table import check_length, long_fields
+from heldout.readers.csv_table import NO_TEXT, check_length, long_fields
 
 COMPLETE = "is the file complete?"
 _OPENING = 1 << 16
@@ -36,12 +36,8 @@ def opening_lines(path: Path | None, n_lines: int | None = None) -> list[str]:
 
 def all_lines(path: Path) -> list[str]:
     """The lines of a text file, without their ends; a file that is not text in UTF-8 is refused."""
-    try:
+    with damage_refused(path, "text", NO_TEXT):
         return path.read_bytes().decode("utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} is not text in UTF-8 (byte {error.object[error.start]:#04x}); save it as UTF-8."
-        ) from None
 
 
 def records(
