@@ -71,7 +71,7 @@ REFUSED = {
     "many digits": (f"a,b\n1,2\n{'9' * 5000},3\n", "'a' holds a whole number of over 308 digits in row 2"),
     "thousands": ("a;b\n1,234;x\n5,678;y\n", "holds '1,234', whose comma can mark thousands or decimals"),
     "odd UTF-16": ("a,b\n1,2\n".encode("utf-16") + b"x", "cannot be read as text: 'utf-16.*' codec can't decode"),
-    "late latin": (b"a,b\n" + b"1,2\n" * 80_000 + b"3,\xe9\n", "as text: 'utf-8' codec can't decode byte 0xe9 .* Save it"),
+    "late latin": (b"a,b\n" + b"1,2\n" * 80_000 + b"3,\xe9\n", "'utf-8' codec can't decode byte 0xe9 .* Save it"),
 }  # fmt: skip
 
 

@@ -13,15 +13,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from heldout.errors import InputError
+from heldout.readers.csv_table import MISSING_TOKENS
 from heldout.readers.formats.base import ColumnUses, Export, check_target, with_values
 from heldout.readers.formats.tool import Tool, of_kind
 from heldout.readers.long_table import LineRoles
-from heldout.readers.tables import Table, with_rows
+from heldout.readers.tables import Table, read_table, with_rows
 from heldout.readers.text_lines import numbers_of, opening_lines, records
 
 _FOLD, _PREDICTED = "Fold", "prediction"
 _ROLES = {"", "class", "meta", "ignore"}
 _NUMBERS = ("continuous", "c")
+_MISSING = ("", "?", ".", "nan", "NA")
+"""Read as missing, and ``~``; other words can be classes."""
 _MOST_TWINS = 0.5
 """The share of lines with a twin in another fold from which they are taken for the same row, tested again."""
 _ORDER = (
@@ -43,12 +46,11 @@ class Orange(Tool):
 
     def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
         head = _Header.of(export)
-        table = export.table_with(_FOLD)
-        table = _typed(table, head) if head.roles else table
+        table = _typed(export, head) if head.roles else export.table_with(_FOLD)
         own = [name for name in head.names if head.role(name) == "class"]
         if own:
             uses.check_agree(self.title, {"target": own[0]}, self.free)
-            uses = replace(uses, target=own[0])
+            uses = replace(uses, target=own[0] if len(own) == 1 else uses.target)
         check_target(uses, export.name)
         table, uses = with_values(table, uses)
         uses.purposes_in(table)
@@ -111,8 +113,9 @@ def _learners(names: Sequence[str]) -> tuple[list[str], list[str]]:
     return (learners, classes) if len(classes) > 1 else ([], [])
 
 
-def _typed(table: Table, head: _Header) -> Table:
+def _typed(export: Export, head: _Header) -> Table:
     """The table below the three lines of the header, of which the first holds the names."""
+    table = read_table(export.name, not_missing=[word for word in MISSING_TOKENS if word not in _MISSING])
     frame = table.frame.iloc[2:].reset_index(drop=True)
     frame = frame.astype(object).where(frame.notna() & (frame != "~"), None)
     for name, kind in zip(head.names, head.types, strict=True):
