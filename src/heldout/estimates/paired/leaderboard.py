@@ -255,8 +255,6 @@ def _tiers(scores: PairedScores, level: float) -> NDArray[np.intp]:
         tier += 1
         p = p_values(replace(scores, observed=scores.observed[left], in_bag=scores.in_bag[:, left]))
         members = p >= 1 - level if (p > 0).any() else np.ones(len(left), dtype=bool)
-        # With few groups the test may leave out the best one itself.
-        members[np.argmax(np.nan_to_num(scores.observed[left], nan=-np.inf))] = True
         tiers[left[members]], left = tier, left[~members]
     return tiers
 
