@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import heldout as ho
+from heldout.errors import InputError
 from heldout.estimates import BBC, CV, METHODS, Coverage
 from heldout.estimates.coverage import installed_bed
 
@@ -175,3 +176,13 @@ def test_the_coverage_beside_is_that_of_the_nearest_cell(asked: dict[str, Any]) 
     for sentence, method in zip(found.coverage_sentences, ["bbc", "wald_cv"], strict=True):  # of other searches
         assert sentence.endswith(f"95% intervals covered: {method} {found.coverage[method].share:.3f}.")
         assert sentence in found.text(None) and sentence in found._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("method", "call"),
+    [("NCV", "ho.nested_cv"), (".632+", "ho.bootstrap_validate"), ("Harrell", "ho.bootstrap_validate")],
+)
+def test_methods_that_need_new_fits_name_their_call(method: str, call: str) -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(InputError, match=rf"needs the data and new fits: .*{call}"):
+        ho.estimate(rng.integers(0, 2, 20), rng.random((20, 2)), metric="roc_auc", method=method)

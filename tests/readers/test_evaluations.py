@@ -325,3 +325,33 @@ def test_scores_beyond_one_keep_their_range(tmp_path: Path) -> None:
     table = ho.read_predictions(tmp_path / "scores.csv", format="scores")
     found = ho.estimate(table, metric="mean_score(least=0, greatest=10)", random_state=0)
     assert table.held.names == ("best", "part") and found.uncorrected == pytest.approx(19 / 3)
+
+
+def test_scores_say_right_and_wrong_in_words_or_as_booleans() -> None:
+    right = np.array([[1, 0], [1, 1], [0, 0], [1, 0]])
+    expected = ho.estimate(right, metric="mean_score", random_state=0).value
+    words = {name: np.where(column == 1, "Right", " wrong") for name, column in zip("ab", right.T, strict=True)}
+    for frame in (pd.DataFrame(words), pd.DataFrame(right == 1, columns=["a", "b"])):
+        assert ho.estimate(ho.read_predictions(frame, "scores"), random_state=0).value == expected
+
+
+def test_a_line_for_each_item_and_system_needs_no_target() -> None:
+    right = RNG.integers(0, 2, (30, 3))
+    frame = pd.DataFrame(right, columns=["a", "b", "c"]).rename_axis("item").reset_index()
+    long = frame.melt("item", var_name="prompt", value_name="correct").assign(question="what?")
+    found = ho.read_predictions(long.sample(frac=1, random_state=0), "scores", configuration="prompt", row="item")
+    wide = ho.read_predictions(frame, "scores", row="item")
+    answers = [ho.estimate(table, random_state=0) for table in (found, wide)]
+    assert answers[0].value == answers[1].value
+    assert answers[0].selected_name == answers[1].selected_name
+    with pytest.raises(
+        InputError, match=r"its one column of scores with `prediction=` \(there is 'correct', 'cost'\)"
+    ):
+        ho.read_predictions(long.assign(cost=0.5), "scores", configuration="prompt", row="item")
+
+
+def test_a_column_of_text_is_no_system() -> None:
+    frame = pd.DataFrame({"id": ["q1", "q2"], "a": [1, 0], "b": [0, 0]})
+    with pytest.raises(InputError, match=r"'id' holds 'q1' in row 1, which is no score .* `row='id'`"):
+        ho.read_predictions(frame, "scores")
+    assert ho.estimate(ho.read_predictions(frame, "scores", row="id"), random_state=0).selected_name == "a"

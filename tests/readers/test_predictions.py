@@ -172,3 +172,10 @@ def test_names_that_no_configuration_has_are_refused_with_their_option(name: str
         InputError, match=f"column '{name}' would be read as a configuration.*use --{option} {name}"
     ):
         wide(foreign(**{name: np.arange(N)}), fold="fold", group="site")
+
+
+@pytest.mark.parametrize("name", ["Fold_ID", "cv fold", "Fold#", "Falte"])
+def test_a_name_that_speaks_of_folds_is_no_configuration(name: str) -> None:
+    with pytest.raises(InputError, match=rf"column '{name}' would be read as a configuration.*use --fold "):
+        wide(foreign(**{name: np.arange(N) % 5}), fold="fold", group="site")
+    wide(foreign(**{name: np.linspace(0, 1, N)}), fold="fold", group="site")  # scores, whatever their name

@@ -75,6 +75,7 @@ def configured(method: Method, settings: dict[str, Any]) -> Method:
     return replace(method, **mine) if mine else method  # type: ignore[type-var]
 
 
+_PLAIN = ("wide", "long")
 _OF_CONFIGURATIONS = ("wide", "heldout")
 """Formats with columns for each configuration."""
 
@@ -330,7 +331,7 @@ def _recognised(export: Export, options: EstimateOptions) -> PredictionTable:
     names = ("target", "event", "fold", "repeat", "row", "group", "weight", "configuration", "exclude", "tasks")
     uses = ColumnUses(**{name: getattr(options, name) for name in names}, predictions=options.prediction)
     known = format_of(export, uses, options.format)
-    if known.name == "wide" and options.metric is not None and not metric_named(options.metric).reads_truth:
+    if known.name in _PLAIN and options.metric is not None and not metric_named(options.metric).reads_truth:
         known = FORMATS["scores"]
     if known.name in _OF_CONFIGURATIONS:  # where --configuration names one of them
         uses = replace(uses, configuration=())

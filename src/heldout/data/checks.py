@@ -337,6 +337,16 @@ _OF_ARTICLES: Mapping[str, Mapping[str, str]] = {
 """Names by which articles call methods and rules, without capitals."""
 
 
+_NEEDS_FITS: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("nested", "bates_hastie_tibshirani", "bates-hastie-tibshirani"),
+        "heldout tune DATA --method nested (in Python ho.nested_cv)",
+    ),
+    **dict.fromkeys(("optimism", "632", "632+"), "heldout validate DATA (in Python ho.bootstrap_validate)"),
+}
+"""Methods that predictions alone cannot give, with the call."""
+
+
 def usual_name(argument: str, name: str) -> str:
     """The name here of what articles call otherwise, in any case; any other name as it is.
 
@@ -358,6 +368,8 @@ def unknown(argument: str, value: Any, choices: Iterable[str], more: str = "") -
     choices = tuple(choices)
     near = get_close_matches(str(value).lower(), choices, n=1, cutoff=0.6)
     hint = f" Did you mean {near[0]}?" if near else ""
+    if argument == "method" and (call := _NEEDS_FITS.get(usual_name(argument, str(value)).lower())):
+        hint = f" {value} needs the data and new fits: {call}."
     return InputError(
         f"{argument} must be one of {', '.join(choices)}{more}, got {value!r}.{hint}", argument=argument
     )

@@ -179,7 +179,8 @@ def check_target(uses: ColumnUses, name: str) -> None:
     if uses.target is None:
         raise InputError(
             f"target is needed: name the column of true values of {name} with `target='COL'`, or give "
-            "`target='FILE:COL'`, a column of another file with rows in the same order (in Python also an array).",
+            "`target='FILE:COL'`, a column of another file with rows in the same order (in Python also an array). "
+            "Scores that need no true values, such as right or wrong, are read with `format='scores'`.",
             argument="target",
         )
 

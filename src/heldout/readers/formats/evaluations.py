@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from heldout._text import counted
+from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.estimates.methods.shrinkage import Shrinkage
 from heldout.metrics.scores import MeanScore
 from heldout.predictions import SearchQuestion
-from heldout.readers.columns import quoted
+from heldout.readers.columns import check_numbers, quoted, reads_as_number
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.tool import Tool
 from heldout.readers.long_table import LineRoles, natural_order
@@ -150,31 +151,76 @@ class Evaluations(Tool):
 
 
 class Scores(Tool):
-    """A table with a line for each item, and a column of scores for each system."""
+    """Scores without true values: a column for each system, or a line for each item and system."""
 
     name = "scores"
-    title = "a table with a column of scores for each configuration"
+    title = "a table of scores without true values"
     signs = "its name"
-    free = ("predictions", "repeat")
+    free = ("predictions", "repeat", "configuration")
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         return False
 
     def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
         table = export.table_with()
-        return {"": replace(table, frame=table.frame.assign(**{PART: "all", BEST: MeanScore().range[1]}))}, uses
+        names = self._named(table, uses)
+        if uses.configuration and len(names) != 1:
+            raise InputError(
+                f"{table.name} has a line for each item and system; name its one column of scores with "
+                f"`prediction=` (there is {quoted(names) or 'none'}).",
+                argument="prediction",
+            )
+        graded = {name: _graded(table.frame[name], is_named=bool(uses.predictions)) for name in names}
+        frame = table.frame.assign(**graded, **{PART: "all", BEST: MeanScore().range[1]})
+        return {"": replace(table, frame=frame)}, replace(uses, predictions=tuple(names))
 
     def columns(self, names: list[str]) -> dict[str, str | None]:
         return {"target": BEST}
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
-        names = uses.predictions or uses.others(table, PART, BEST)
+        is_long = bool(uses.configuration)
         return LineRoles(
             fold=(PART,),
-            heads={name: {"": name} for name in names},
+            values=uses.predictions[0] if is_long else None,
+            heads={} if is_long else {name: {"": name} for name in uses.predictions},
             shown={},
             question=SearchQuestion(metric=MeanScore(), of_search=False),
         )
+
+    def _named(self, table: Table, uses: ColumnUses) -> list[str]:
+        """The columns of scores: those that the user names, or all that have no other use."""
+        if uses.predictions:
+            return list(uses.predictions)
+        left = uses.others(table)
+        if not uses.configuration:
+            return left
+        return [name for name in left if table.frame[name].dtype.kind in "biuf"]
+
+
+_WORDS = {
+    **dict.fromkeys(("true", "right", "correct", "yes", "pass", "passed"), 1.0),
+    **dict.fromkeys(("false", "wrong", "incorrect", "no", "fail", "failed"), 0.0),
+}
+"""What says of an answer whether it is right."""
+
+
+def _graded(column: Any, *, is_named: bool) -> Any:
+    """Scores as numbers, where the column has numbers or says right and wrong in words."""
+    if column.dtype.kind in "iuf":
+        return column
+    graded = column.astype(str).str.strip().str.lower().map(_WORDS)
+    if (graded.notna() | column.isna()).all():
+        return graded
+    strange = ~column.map(reads_as_number).astype(bool) & graded.isna() & column.notna()
+    if is_named or not strange.any():
+        check_numbers(column, "the scores")
+    first = int(strange.to_numpy().argmax())
+    raise InputError(
+        f"column {column.name!r} holds {shortened(column.iloc[first])} in row {first + 1}, which is no score (a "
+        f"number, or right and wrong); name the item of a line with `row={column.name!r}`, leave a column out with "
+        f"`exclude={column.name!r}`, or name the columns of scores with `prediction=`.",
+        argument="exclude",
+    )
 
 
 def _scored(frame: Any) -> tuple[Any, list[str]]:

@@ -7,6 +7,7 @@ must be in exactly one line. What the predictions are, the metric decides.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -43,6 +44,7 @@ NO_CONFIGURATION = {
     "unnamed: 0": "--exclude",
 }
 """Names that no configuration has, with the option for a column of that name."""
+_OF_FOLDS = re.compile(r"(?:^|[^a-z])(?:fold|folds|split|splits|resample|falte|pli)(?:$|[^a-z])")
 
 MATCHED_BY_ORDER = (
     "The rows of the {repeats} repeats were matched by their order in the file; --row COL matches them by a name."
@@ -185,7 +187,7 @@ def _check_wide(table: Table, uses: ColumnUses, left: Sequence[str]) -> None:
     frame = table.frame
     names = uses.predictions or left
     if not uses.predictions:
-        _check_left_over(left)
+        _check_left_over(frame[left])
         _check_no_identifier(frame[left])
     if not names:
         raise InputError(
@@ -213,11 +215,14 @@ def _check_no_identifier(frame: Any) -> None:
             )
 
 
-def _check_left_over(names: Sequence[str]) -> None:
+def _check_left_over(frame: Any) -> None:
     """Refuse names that no configuration has: a forgotten column of folds could otherwise win."""
+    names = list(frame.columns)
     long = f"; {AS_LONG}" if {name.lower() for name in names} & {".row", "rowindex", ".config"} else ""
     for name in names:
         option = NO_CONFIGURATION.get(name.lower())
+        if option is None and frame[name].dtype.kind not in "f" and _OF_FOLDS.search(name.lower()):
+            option = "--fold"  # Fold_ID, cv fold; scores of a model called so have decimals
         if option is not None:
             typed = shlex.quote(name)
             use = "" if option == "--exclude" else f"{option} {typed}, or "
