@@ -57,7 +57,7 @@ def test_a_table_becomes_a_validation_a_model_and_a_report(command: Command, tab
     ):
         assert said in ended.out
     assert "5 fits of 1 model on all rows and on bootstrap samples" in ended.err
-    assert "the named models fill them in by the median, or as a category; --imputations 5" in ended.err
+    assert "heldout's own models fill them in by the median, or as a category; --imputations 5" in ended.err
 
 
 def test_the_numbers_are_those_of_the_library(command: Command, table: Write, frame: pd.DataFrame) -> None:

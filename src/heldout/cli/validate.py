@@ -280,7 +280,7 @@ def _of_missing(options: ValidateOptions, n_rows: int) -> str:
     from heldout.spaces.regressions import MODELS
 
     files = [name for name in options.model if name not in MODELS]
-    by_us = "the named models fill them in by the median, or as a category"
+    by_us = "heldout's own models fill them in by the median, or as a category"
     by_them = f"{', '.join(files)} must handle them"
     whose = by_them if files and len(files) == len(options.model) else by_us
     return f"Missing values in {counted(n_rows, 'row')}: {whose}; --imputations 5 imputes them instead."
