@@ -495,7 +495,7 @@ class Flag(StrEnum):
     )
     NO_COEFFICIENTS = (
         "no_coefficients",
-        "The model has coefficients of a kind that cannot be shown: {why}",
+        "The coefficients of the model cannot be shown: {why}",
     )
     CONSTANT_APPARENT = (
         "constant_apparent",

@@ -71,6 +71,39 @@ def test_numbers_dates_and_codes_of_a_german_table(
     assert (found["prediction"] == columns["ill"]).mean() > 0.8
 
 
+def test_a_model_remembers_the_words_for_missing_values_and_the_numbers_of_its_table(
+    tune: Callable[..., Any], command: Command, columns: dict[str, list[str]], tmp_path: Path
+) -> None:
+    """In a new table alone nothing would show what they mean; options of predict win."""
+    columns.pop("seen")
+    columns["score"] = ["999" if i % 9 == 4 else str(i % 10) for i in range(N)]
+    columns["stage"][5] = "None"
+    words = ("--missing", "999", "--not-missing", "None", "--missing", "stage=4")
+    ended = tune(columns, "--target", "ill", *words)
+    assert ended.code == 0, ended.err
+    assert "'4' was read as a missing value (15 cells of 'stage')" in ended.err
+    new: dict[str, list[str]] = {
+        "pay": ["2.500", "1.250"],
+        "pressure": ["120,5", "k.A."],
+        "stage": ["None", "4"],
+        "score": ["4", "999"],
+    }
+    plain = new | {"pay": ["2500,0", "1250,0"], "stage": ["None", ""], "score": ["4", ""]}
+
+    def predicted(rows: dict[str, list[str]], name: str, *options: str) -> tuple[str, list[float]]:
+        out = tmp_path / f"out-{name}"
+        ended = command("predict", tmp_path / "out", written(rows, tmp_path / name), "--out", out, *options)
+        assert ended.code == 0, ended.err
+        return ended.err, pd.read_csv(out)["probability ja"].tolist()
+
+    said, found = predicted(new, "new.csv")
+    assert "'999' was read as a missing value (1 cell of 'score')" in said and "do not know" not in said
+    assert found == predicted(plain, "plain.csv")[1]
+    said, given = predicted(new, "given.csv", "--not-missing", "999", "--missing", "None")
+    assert "'999'" not in said and given[1] != found[1]
+    assert given[0] == predicted(new | {"stage": ["", "4"]}, "nothing.csv")[1][0]
+
+
 def test_marks_between_thousands_are_numbers_only_where_one_shows_what_they_are(
     columns: dict[str, list[str]], tmp_path: Path
 ) -> None:

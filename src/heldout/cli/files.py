@@ -139,23 +139,27 @@ def _megabytes(size: int) -> str:
     return f"{size / 2**20:,.0f} MB"
 
 
-def write_model(model: Any, folder: OutputFolder) -> tuple[Path, list[str]]:
+def write_model(model: Any, folder: OutputFolder, note: Mapping[str, Any] | None = None) -> tuple[Path, list[str]]:
     """Write ``model.skops`` and, for reading only, ``model.trusted.json``: the reviewed types that it holds.
+
+    ``note``: on the table on which it was fitted, for ``heldout predict``.
 
     Returns the path, and the types in the model that are not reviewed.
     """
     from heldout.readers.saved_model import not_reviewed, packed, reviewed
 
-    data, types = packed(model)
+    data, types = packed(model, note)
     path = folder.write("model.skops", lambda partial: partial.write_bytes(data))
     folder.write_json("model.trusted.json", sorted(reviewed(types)))
     return path, not_reviewed(model, types)
 
 
-def save_model(model: Any, folder: OutputFolder, console: Console) -> dict[str, Path]:
+def save_model(
+    model: Any, folder: OutputFolder, console: Console, note: Mapping[str, Any] | None = None
+) -> dict[str, Path]:
     """The model by its kind of file; where skops cannot save it, a note, so that the other files are written."""
     try:
-        path, strangers = write_model(model, folder)
+        path, strangers = write_model(model, folder, note)
     except (HeldoutError, OSError):
         raise
     except Exception as error:

@@ -58,14 +58,19 @@ def command(options: PredictOptions, console: Console, _: str) -> None:
     with run_context(console):
         from heldout._text import counted
         from heldout.cli.files import OutputFolder
-        from heldout.readers.cells import cleaned
+        from heldout.readers.cells import cleaned, with_words
+        from heldout.readers.csv_table import CellFormat
         from heldout.readers.new_rows import rows_for_model, table_of_predictions
-        from heldout.readers.saved_model import load_model
+        from heldout.readers.saved_model import load_model, note_of
         from heldout.readers.tables import read_table
 
-        table = read_table(options.data, not_missing=options.not_missing)
-        model = load_model(_model_file(options.model), options.trust)
-        rows = rows_for_model(model, cleaned(table, options.missing, options.not_missing, is_new=True))
+        file = _model_file(options.model)
+        model = load_model(file, options.trust)
+        before = CellFormat(**note_of(file).get("format", {}))
+        like = with_words(before, options.missing, options.not_missing)
+        values = [word for word in options.not_missing if word not in before.missing]
+        table = read_table(options.data, not_missing=values, like=like)
+        rows = rows_for_model(model, cleaned(table, like.missing, like.not_missing, like=like))
         for note in rows.notes:
             console.note(note)
         found, notes = table_of_predictions(model, rows)

@@ -8,7 +8,7 @@ tells another anything, whatever divides the rows.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -45,6 +45,14 @@ class Completion(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, imputer: Any) -> None:
         self.imputer = imputer
 
+    @property
+    def feature_names_in_(self) -> Any:
+        return self.imputer.feature_names_in_
+
+    @property
+    def n_features_in_(self) -> int:
+        return int(self.imputer.n_features_in_)
+
     def fit(self, X: Any, y: Any = None) -> Completion:
         """The same: the imputer is fitted already."""
         return self
@@ -64,6 +72,16 @@ class Completion(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             kind, name = type(self.imputer).__name__, columns_named(table)[int(left.any(axis=0).argmax())]
             raise InputError(f"the imputer {kind} left missing values in column {name!r}; it must fill all.")
         return whole
+
+
+def with_completions(models: Sequence[Any], imputers: Sequence[Any]) -> PooledModel:
+    """The pooled model of fitted ones, in which an imputer of each completes the rows that it predicts."""
+    return PooledModel(
+        tuple(
+            Pipeline([("completion", Completion(imputer)), ("model", model)])
+            for imputer, model in zip(imputers, models, strict=True)
+        )
+    )
 
 
 MOST_KEPT = 2**28
@@ -186,12 +204,7 @@ class ImputedModel(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         )
         repeated = imputation.n_imputations // len(completed)
         models = tuple(fitted.members) * repeated
-        self.pooled_ = PooledModel(
-            tuple(
-                Pipeline([("completion", Completion(imputer)), ("model", model)])
-                for imputer, model in zip(imputers, models, strict=True)
-            )
-        )
+        self.pooled_ = with_completions(models, imputers)
         if hasattr(self.pooled_, "classes_"):
             self.classes_ = self.pooled_.classes_
         self.selection_ = self.pooled_.selection_ = fitted.selection_

@@ -15,7 +15,7 @@ from heldout._text import counted
 from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.readers.columns import quoted, reads_as_number
-from heldout.readers.csv_table import DECIMAL_COMMA, MISSING_TOKENS, NO_ANSWER
+from heldout.readers.csv_table import DECIMAL_COMMA, MISSING_TOKENS, NO_ANSWER, CellFormat
 from heldout.readers.tables import Table
 
 DATE_PARTS = ("year", "month", "days")
@@ -25,13 +25,33 @@ DATE = re.compile(
 )
 
 
+def with_words(like: CellFormat, missing: Sequence[str], not_missing: Sequence[str]) -> CellFormat:
+    """The format of an earlier table with the words of a new one, which win.
+
+    Examples
+    --------
+    >>> with_words(CellFormat(["999"], ["None"]), ["None", "-9"], ["999", "NA"])
+    CellFormat(missing=['None', '-9'], not_missing=['999', 'NA'], decimal_comma=False, signs={})
+    """
+    return replace(
+        like,
+        missing=[*(word for word in like.missing if word not in not_missing), *missing],
+        not_missing=[*not_missing, *(word for word in like.not_missing if word not in missing)],
+    )
+
+
 def cleaned(
-    table: Table, missing: Sequence[str] = (), not_missing: Sequence[str] = (), *, is_new: bool = False
+    table: Table,
+    missing: Sequence[str] = (),
+    not_missing: Sequence[str] = (),
+    *,
+    like: CellFormat | None = None,
 ) -> Table:
     """The table without words for missing values and marks between thousands; its remarks tell both.
 
-    ``missing``: further texts that stand for a missing value; one that no cell holds is refused, unless the table
-    ``is_new``, which is for a model. ``not_missing``: those of ``NO_ANSWER`` that are values.
+    ``missing``: further texts that stand for a missing value, or ``COLUMN=TEXT``; one that no cell holds is
+    refused, unless the table is for a model, whose own table was ``like`` this. ``not_missing``: those of
+    ``NO_ANSWER`` that are values.
 
     Examples
     --------
@@ -44,35 +64,44 @@ def cleaned(
     comma = DECIMAL_COMMA in remarks
     words = (*missing, *(word for word in NO_ANSWER if word not in not_missing))
     texts = {name: _texts(frame[name]) for name in frame}
-    for word in dict.fromkeys(words):
+    for given in dict.fromkeys(words):
         cells = {}
-        for name in frame:
+        name, _, word = given.rpartition("=")
+        names = [name] if name in frame else [*frame]
+        word = word if name in frame else given
+        for name in names:
             if word in texts[name] or (not texts[name] and reads_as_number(_pointed(word, comma))):
                 same = _holds(frame[name], word, comma)
                 if same.any():
                     cells[name] = int(same.sum())
                     frame[name] = frame[name].mask(same)
-        if not cells and word in missing and not is_new and word not in MISSING_TOKENS + NO_ANSWER:
-            raise InputError(f"--missing {word}: no cell of {table.name} holds it; write it as the file does.")
+        if not cells and given in missing and like is None and given not in MISSING_TOKENS + NO_ANSWER:
+            where = quoted(names) if len(names) == 1 else table.name
+            raise InputError(f"--missing {given}: no cell of {where} holds {word}; write it as the file does.")
         if cells:
             n_cells = counted(sum(cells.values()), "cell")
             remarks.append(f"{word!r} was read as a missing value ({n_cells} of {quoted([*cells])}).")
             altered |= {*cells}
-    with_marks = []
+    with_marks, signs = {}, {} if like is None else like.signs
     for name in frame if table.written else ():
         present = texts[name] - {*words}
-        sign = _decimal_sign(present)
+        sign = _decimal_sign(present, signs.get(name, ""))
         if sign:
-            with_marks.append(name)
-        elif name in altered and all(reads_as_number(_pointed(text, comma)) for text in present):
+            with_marks[name] = sign
+        elif (name in altered or name in signs) and all(reads_as_number(_pointed(text, comma)) for text in present):
             sign = "," if comma else "."
         if sign and present:
             mark = "." if sign == "," else ","
             plain = frame[name].str.replace(mark, "").str.replace(sign, ".")
             frame[name] = plain.map(float, na_action="ignore").astype("float64")
     if with_marks:
-        remarks.append(f"The numbers of {quoted(with_marks)} are written with a mark between thousands.")
-    return replace(table, frame=frame, remarks=tuple(remarks))
+        remarks.append(f"The numbers of {quoted([*with_marks])} are written with a mark between thousands.")
+    return replace(
+        table,
+        frame=frame,
+        remarks=tuple(remarks),
+        format=CellFormat(list(missing), list(not_missing), comma, with_marks),
+    )
 
 
 def _texts(column: Any) -> set[str]:
@@ -93,11 +122,15 @@ def _holds(column: Any, word: str, comma: bool) -> NDArray[np.bool_]:
     return np.asarray(column == word)
 
 
-def _decimal_sign(texts: set[str]) -> str:
-    """The decimal sign of numbers of which one has a mark between thousands too; empty where none shows it."""
+def _decimal_sign(texts: set[str], before: str) -> str:
+    """The decimal sign of numbers of which one has a mark between thousands too; empty where none shows it.
+
+    ``before``: the sign in an earlier table, which needs no such number.
+    """
     for sign, mark in (".,", ",."):
         number = re.compile(rf"[+-]?(\d+|\d{{1,3}}([{mark}]\d{{3}})+)([{sign}]\d+)?")
-        if any(mark in text and sign in text for text in texts) and all(map(number.fullmatch, texts)):
+        shown = sign == before or any(mark in text and sign in text for text in texts)
+        if shown and all(map(number.fullmatch, texts)):
             return sign
     return ""
 

@@ -11,9 +11,9 @@ import gzip
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any
@@ -64,23 +64,41 @@ class Dialect:
         return self.path.open("r", encoding=self.encoding, newline="")
 
 
+@dataclass(frozen=True)
+class CellFormat:
+    """How the cells of a table were read; a model keeps it for the tables that it predicts."""
+
+    missing: Sequence[str] = ()
+    """Further texts that stand for a missing value."""
+    not_missing: Sequence[str] = ()
+    """Those of ``MISSING_TOKENS`` and ``NO_ANSWER`` that are values."""
+    decimal_comma: bool = False
+    signs: Mapping[str, str] = field(default_factory=dict)
+    """The decimal signs of columns whose numbers have marks between thousands."""
+
+
 DECIMAL_COMMA = "Numbers are written with a decimal comma."
 
 
-def read_csv(path: Path, not_missing: Sequence[str] = ()) -> tuple[Any, tuple[str, ...]]:
+def read_csv(
+    path: Path, not_missing: Sequence[str] = (), like: CellFormat | None = None
+) -> tuple[Any, tuple[str, ...]]:
     """The table of a text file as pandas reads it, and remarks on assumptions.
 
-    ``not_missing``: those of ``MISSING_TOKENS`` that are values in this file.
+    ``not_missing``: those of ``MISSING_TOKENS`` that are values in this file. ``like``: how an earlier table of the
+    same kind was written, which decides what this one leaves open.
 
     A file that is not text, has lines of different lengths or two columns of one name, or can be read in two ways
     is refused.
     """
     with damage_refused(path, "text", NO_TEXT):
-        dialect, remarks = _dialect_of(path)
+        like = like or CellFormat()
+        dialect, remarks = _dialect_of(path, like.decimal_comma)
         names = _names_and_lengths(dialect)
         check_names(path, names)
         tokens = [token for token in MISSING_TOKENS if token not in not_missing]
-        frame = _frame(dialect, keep_default_na=False, na_values=tokens)
+        as_text = {place: str for place, name in enumerate(names) if name in like.signs}
+        frame = _frame(dialect, keep_default_na=False, na_values=tokens, dtype=as_text)
     frame.columns = named_columns(names)
     check_names(path, list(frame.columns))
     unnamed = next((place for place, name in enumerate(names) if not name), None)
@@ -100,11 +118,11 @@ def read_cells(path: Path) -> Any:
     return frame
 
 
-def _dialect_of(path: Path) -> tuple[Dialect, list[str]]:
+def _dialect_of(path: Path, comma: bool = False) -> tuple[Dialect, list[str]]:
     sample, encoding, remarks = _sample_of(path)
     with long_fields():
         delimiter = _delimiter_of(sample)
-        decimal = _decimal_of(path, sample, delimiter)
+        decimal = _decimal_of(path, sample, delimiter, comma)
     if decimal == ",":
         remarks.append(DECIMAL_COMMA)
     return Dialect(path, encoding, delimiter, decimal), remarks
@@ -223,8 +241,11 @@ def _delimiter_of(sample: str) -> str:
     return max(DELIMITERS, key=agreement)
 
 
-def _decimal_of(path: Path, sample: str, delimiter: str) -> str:
-    """A comma if numbers have commas and none has a point, else a point; refused if commas could mark thousands."""
+def _decimal_of(path: Path, sample: str, delimiter: str, comma: bool) -> str:
+    """A comma if numbers have commas and none has a point, else a point; refused if commas could mark thousands.
+
+    ``comma``: whether an earlier table had decimal commas, so that signs that could be either are read as there.
+    """
     if delimiter == ",":
         return "."
     rows = csv.reader(_LINE_END.split(sample), delimiter=delimiter, skipinitialspace=True)
@@ -234,17 +255,17 @@ def _decimal_of(path: Path, sample: str, delimiter: str) -> str:
     with_comma = [field for field in fields if _DECIMAL_COMMA.fullmatch(field)]
     with_point = [field for field in fields if _DECIMAL_POINT.fullmatch(field)]
     marked_comma = any(_MARKED_COMMA.fullmatch(field) for column in columns for field in column)
-    if with_point and not (marked_comma and all(map(_POINT_OF_THOUSANDS.fullmatch, with_point))):
+    if with_point and not ((marked_comma or comma) and all(map(_POINT_OF_THOUSANDS.fullmatch, with_point))):
         return "."
     either = with_point[:1]
     if not with_point and not marked_comma and all(map(_MAYBE_THOUSANDS.fullmatch, with_comma)):
         either = with_comma[:1]
-    if either:
+    if either and not comma:
         sign = "point" if with_point else "comma"
         raise InputError(
             f"{path} holds {either[0]!r}, whose {sign} can mark thousands or decimals; write numbers like 1234.5."
         )
-    return "," if marked_comma or with_comma else "."
+    return "," if marked_comma or with_comma or with_point else "."
 
 
 def _long_numbers(column: Any) -> Any:

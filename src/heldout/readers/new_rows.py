@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,7 +61,8 @@ def rows_for_model(model: Any, table: Table) -> NewRows:
     categories, numbers = _uses(model)
     for name in names:
         if name in categories:
-            X[name], unknown = _categories(X[name], cells.get(name, X[name]), categories[name])
+            values, missing = cells.get(name, X[name]), table.format.missing
+            X[name], unknown = _categories(X[name], values.mask(values.isin(missing)), categories[name])
             if unknown:
                 notes.append(f"{name!r} holds values that the model does not know ({quoted(unknown)}).")
         elif name in numbers and X[name].dtype.kind not in "biuf":
@@ -104,6 +106,15 @@ def table_of_predictions(model: Any, rows: NewRows) -> tuple[Any, tuple[str, ...
                 columns |= _probabilities(model, rows.X)
     except Exception as error:
         reason = plain(reason_of(error), 160)
+        gaps = rows.X.isna()
+        if gaps.to_numpy().any() and re.search(r"\bnan\b|missing", str(error), re.I):
+            with_gaps = [*gaps.columns[gaps.any()]]
+            places = [f"{name!r} (row {int(gaps[name].to_numpy().argmax()) + 1})" for name in with_gaps[:5]]
+            more = f" and {len(with_gaps) - 5} more columns" if len(with_gaps) > 5 else ""
+            raise InputError(
+                f"the model takes no missing values, and there are some in {', '.join(places)}{more}; fill these "
+                "cells or leave their rows out, or fit a model that fills them: heldout validate --imputations 5."
+            ) from error
         raise InputError(
             f"the model cannot predict these rows ({type(error).__name__}: {reason}); give a table with columns as "
             "in the one that it was fitted on."

@@ -7,6 +7,9 @@ in heldout-papers where that is installed: anybody who can write a model file ca
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
@@ -208,10 +211,29 @@ def _check_path(path: Any) -> None:
         raise InputError(f"path must be the path of a .skops file, got {path!r:.200}.", argument="path")
 
 
-def packed(model: Any) -> tuple[bytes, list[str]]:
-    """A model as the bytes of a skops file, and the types and functions in it that skops does not trust."""
+def packed(model: Any, note: Mapping[str, Any] | None = None) -> tuple[bytes, list[str]]:
+    """A model as the bytes of a skops file, and the types and functions in it that skops does not trust.
+
+    ``note``: what ``note_of`` reads from the file, of the table on which the model was fitted.
+    """
     data = _skops().dumps(model)
-    return data, sorted(_skops().get_untrusted_types(data=data))
+    types = sorted(_skops().get_untrusted_types(data=data))
+    if note is not None:
+        stream = io.BytesIO(data)
+        with zipfile.ZipFile(stream, "a") as archive:  # skops reads its own members only
+            archive.writestr(zipfile.ZipInfo(_NOTE), json.dumps(note))
+        data = stream.getvalue()
+    return data, types
+
+
+_NOTE = "heldout.json"
+"""Its place in the archive that a skops file is."""
+
+
+def note_of(path: str | Path) -> dict[str, Any]:
+    """What a model file says of the table on which the model was fitted; empty of files without a note."""
+    with damage_refused(path, "a model"), zipfile.ZipFile(path) as archive:
+        return dict(json.loads(archive.read(_NOTE))) if _NOTE in archive.namelist() else {}
 
 
 def reviewed(types: Iterable[str]) -> set[str]:
@@ -284,7 +306,7 @@ def _trusted(trust: Iterable[str]) -> set[str]:
 
 def _skops() -> Any:
     try:
-        from skops import io
+        import skops.io
     except ImportError:
         raise MissingExtraError("Loading or saving a model", "app") from None
-    return io
+    return skops.io

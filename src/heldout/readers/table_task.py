@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,7 @@ from heldout.readers.columns import (
     reads_as_number,
     text_of,
 )
-from heldout.readers.csv_table import DECIMAL_COMMA, MISSING_TOKENS, NO_ANSWER
+from heldout.readers.csv_table import DECIMAL_COMMA, MISSING_TOKENS, NO_ANSWER, CellFormat
 from heldout.readers.predictors import excluded_columns, remarks_on_text
 from heldout.readers.tables import Table, missing_as_written
 from heldout.spaces.preprocessing import column_kinds
@@ -78,6 +78,13 @@ class TableTask:
     """
     event: str | None = None
     """The column of events of a survival task."""
+    format: CellFormat = field(default_factory=CellFormat)
+    """How the cells were read."""
+
+    @property
+    def note(self) -> dict[str, Any]:
+        """What a model keeps of the table, to read new ones alike."""
+        return {"format": asdict(self.format)}
 
 
 def task_from_table(
@@ -162,8 +169,9 @@ def task_from_table(
         "remarks": [*table.remarks, *remarks_on_text(usable)],
     }
     return TableTask(
-        Task(usable, truth, labels_of_column(group_column), weights), target, why, excluded, columns, event
-    )
+        Task(usable, truth, labels_of_column(group_column), weights), target, why, excluded, columns, event,
+        table.format,
+    )  # fmt: skip
 
 
 def _survival(

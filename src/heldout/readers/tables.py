@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, time, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -23,7 +23,7 @@ from heldout.data.task import row_labels
 from heldout.errors import InputError, MissingExtraError
 from heldout.readers.arff import read_arff
 from heldout.readers.columns import check_names, damage_refused, named_columns, quoted, reads_as_number
-from heldout.readers.csv_table import MISSING_TOKENS, NO_ANSWER, read_cells, read_csv
+from heldout.readers.csv_table import MISSING_TOKENS, NO_ANSWER, CellFormat, read_cells, read_csv
 from heldout.readers.own_table import ColumnRoles, roles_of_metadata
 from heldout.readers.r_file import R_SUFFIXES, read_r
 
@@ -47,6 +47,8 @@ class Table:
     """The labels of the rows of a data frame of pandas: its index."""
     written: bool = False
     """Whether its file holds text without types."""
+    format: CellFormat = field(default_factory=CellFormat)
+    """How ``cleaned`` read its cells."""
 
     def column(self, name: str, purpose: str) -> Any:
         """A column by name, as a pandas Series; the error for an unknown name suggests the nearest."""
@@ -85,11 +87,12 @@ class Table:
         return f"its columns are {quoted(names, 12)}."
 
 
-def read_table(source: str | Path, *, not_missing: Sequence[str] = ()) -> Table:
+def read_table(source: str | Path, *, not_missing: Sequence[str] = (), like: CellFormat | None = None) -> Table:
     """Read a CSV file (delimiter found among comma, semicolon, tab and bar; may be gzipped), Parquet or ARFF file,
     a file of R (.rds, .rda), or ``example:NAME`` with a name of ``EXAMPLES``.
 
-    ``not_missing``: texts such as None or NA that are values in a CSV file, and not missing ones.
+    ``not_missing``: texts such as None or NA that are values in a CSV file, and not missing ones. ``like``: how an
+    earlier table was written; what it says of missing values has been checked.
 
     Examples
     --------
@@ -120,7 +123,7 @@ def read_table(source: str | Path, *, not_missing: Sequence[str] = ()) -> Table:
         elif kind == "arff":
             frame = read_arff(path)
         else:
-            frame, remarks = read_csv(path, not_missing)
+            frame, remarks = read_csv(path, not_missing if like is None else like.not_missing, like)
         return with_rows(Table(text, _plain_types(frame), remarks, roles, written=kind == "text"))
 
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
+import heldout as ho
 from heldout.data.checks import VALIDATION_INTERVALS
 from heldout.data.task import truth_of
 from heldout.errors import InputError
@@ -172,3 +173,39 @@ def test_bootstraps_that_all_agree_show_no_spread(kind):
     scores = ReplicateScores(metric_named("roc_auc"), 1.0, same, same, same)
     found = interval_of(kind, scores, 1.0, 0.95, "two-sided", doubles=same)
     assert found.interval is None and "all bootstraps gave the same roc_auc" in found.flags[Flag.NO_BOUND]
+
+
+def test_noise_of_imputations_does_not_make_an_interval_of_a_score_that_fitting_fixes():
+    """With many gaps the slopes on own samples vary more than a tenth of those on all rows."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    y = rng.random(120) < 1 / (1 + np.exp(-2 * X[:, 0]))
+    X[rng.random(X.shape) < 0.5] = np.nan
+    model = LogisticRegression(C=1e300, solver="newton-cholesky")
+    found = ho.bootstrap_validate(
+        model, X, y, metric=["calibration_slope", "roc_auc"], imputation=2, n_bootstraps=40, random_state=0
+    )
+    scores = found.replicates.scores(found.metrics["calibration_slope"])
+    assert not hardly_varies(scores.in_bootstrap, scores.on_original)
+    slope = found.estimates["calibration_slope"]
+    assert slope.interval is None and Flag.CONSTANT_APPARENT in slope.flags
+    assert found.estimates["roc_auc"].interval is not None
+    assert found.coefficients is not None
+
+
+def test_imputed_models_say_why_they_have_no_coefficients():
+    """A column twice, in every completion."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    X = np.column_stack([X, X[:, 0] + 1])
+    X[::5, 1] = np.nan
+    y = X[:, 0] + rng.normal(size=60)
+    for model, why in (
+        (LinearRegression(), "the columns depend on each other"),
+        (Ridge(alpha=2.0), "the penalty (alpha=2.0) shrinks them by design"),
+        (KNeighborsRegressor(15), None),
+    ):
+        found = ho.bootstrap_validate(model, X, y, metric="r2", imputation=2, n_bootstraps=4, random_state=0)
+        assert found.coefficients is None
+        said = found.flags.get(Flag.NO_COEFFICIENTS)
+        assert said is why or said.startswith(f"The coefficients of the model cannot be shown: {why}")

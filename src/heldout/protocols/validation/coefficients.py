@@ -7,7 +7,7 @@ that says why there is no interval.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -33,6 +33,7 @@ from heldout.imputation.coefficients import (
     is_unpenalised,
 )
 from heldout.imputation.tables import missing_counts
+from heldout.metrics.survival_model import last_step
 from heldout.spaces.cox import CoxModel, CoxRegression
 
 
@@ -173,6 +174,20 @@ def fitted_coefficients(
     )
 
 
+def why_not_pooled(pairs: Sequence[tuple[Any, Any]], y: Any, sample_weight: Any = None) -> str | None:
+    """Why models of several completions have no pooled coefficients; None of models that are not linear.
+
+    - ``pairs``: each model with the rows that it was fitted on.
+    """
+    for model, X in pairs:
+        found = fitted_coefficients(model, X, y, sample_weight)
+        if not isinstance(found, FittedCoefficients):
+            return found if isinstance(found, str) else None
+        if found.reason:
+            return f"{found.reason[0].lower()}{found.reason[1:]}."
+    return "the imputations have different columns, or there are no more rows than coefficients."
+
+
 class _Opened(NamedTuple):
     """What is inside pipelines and searches."""
 
@@ -243,6 +258,23 @@ def _penalties_of(last: Any) -> dict[str, Any]:
         return {}
     chosen = {"C": float(np.ravel(last.C_)[0])} if hasattr(last, "C_") else {}
     return chosen | {name: settings[name] for name in _PENALTIES if settings.get(name) not in (None, 0)}
+
+
+def calibrates_itself(model: Any) -> bool:
+    """Whether fitting makes calibration slope 1 and intercept 0 on the model's own rows.
+
+    So it is where an unpenalised likelihood (or least squares) has its maximum.
+
+    Examples
+    --------
+    >>> [calibrates_itself(model) for model in (LinearRegression(), LogisticRegression(C=1.0), CoxRegression())]
+    [True, False, True]
+    """
+    last = last_step(model)
+    if not isinstance(last, LogisticRegression | LinearRegression | CoxModel):
+        return False
+    is_plain = getattr(last, "class_weight", None) is None and getattr(last, "fit_intercept", True)
+    return bool(is_plain and not _penalties_of(last))
 
 
 def _likelihood_test(opened: _Opened, y: Any) -> LikelihoodTest | None:

@@ -22,7 +22,9 @@ from heldout.flags import Flag
 from heldout.imputation.coefficients import PooledCoefficients
 from heldout.metrics.aggregate import constant_of_rows
 from heldout.metrics.base import Metric, oriented, positive_of
-from heldout.protocols.validation.coefficients import FittedCoefficients
+from heldout.metrics.calibration import FittedPart
+from heldout.metrics.likelihood import UnreliabilityIndex
+from heldout.protocols.validation.coefficients import FittedCoefficients, calibrates_itself
 from heldout.protocols.validation.corrections import CORRECTIONS
 from heldout.protocols.validation.corrections.adjusted import with_inner_optimism
 from heldout.protocols.validation.corrections.automatic import Automatic
@@ -125,10 +127,10 @@ class ValidationConclusion:
         candidates = tuple(candidate for candidate, _ in found.values())
         selected = self._selected(candidates)
         replicates = fits.of_last(selected) if self.plan.two_stages else fits.of_first(selected)
-        measured = self._measured(replicates, None) if self.plan.two_stages else found[selected][1]
+        measured = self._measured(replicates, None, selected) if self.plan.two_stages else found[selected][1]
         doubles, inner_flags = self._doubles(fits, selected, replicates, measured)
         if doubles is not None:
-            measured = self._measured(replicates, doubles)
+            measured = self._measured(replicates, doubles, selected)
         if self.plan.two_stages:
             measured = {name: result.of_two_stages for name, result in measured.items()}
         failed = _often_failed(list(replicates.failed.values()), replicates.n_replicates)
@@ -170,7 +172,7 @@ class ValidationConclusion:
             replicates = fits.of_first(model)
         except NoModelError as error:
             return Candidate(name, {}, reason=str(error)), {}
-        measured = self._measured(replicates, None)
+        measured = self._measured(replicates, None, model)
         rows = {metric: one.row for metric, one in measured.items()}
         return Candidate(name, rows, replicates.failed), measured
 
@@ -191,8 +193,11 @@ class ValidationConclusion:
             )
         return fitted[int(np.nanargmax(scores))]
 
-    def _measured(self, replicates: Replicates, doubles: Mapping[str, Floats] | None) -> dict[str, MetricResult]:
+    def _measured(
+        self, replicates: Replicates, doubles: Mapping[str, Floats] | None, model: int
+    ) -> dict[str, MetricResult]:
         found, memorised = {}, memorising(replicates)
+        is_calibrated = calibrates_itself(self.plan.models[model].fresh())
         for name, metric in self.plan.metrics.items():
             scores = replicates.scores(metric)
             corrected = corrected_score(self.plan.correction, replicates, scores)
@@ -208,6 +213,7 @@ class ValidationConclusion:
                 bounded = interval_of(
                     kind, scores, reported.value, settings.confidence_level, settings.alternative,
                     doubles=None if doubles is None else doubles[name],
+                    is_fixed=is_calibrated and isinstance(metric, FittedPart | UnreliabilityIndex),
                 )  # fmt: skip
             flags = {**_flags_of_metric(self.plan, metric), **_undefined_in_some(replicates, scores)}
             flags |= {**reported.flags, **bounded.flags}

@@ -82,12 +82,15 @@ def interval_of(
     alternative: Alternative,
     *,
     doubles: Floats | None = None,
+    is_fixed: bool = False,
 ) -> IntervalOrFlags:
     """The interval of a corrected score.
 
     - ``kind``: as returned by ``interval_kind``.
     - ``corrected``: the corrected score, in the metric's own direction and units.
     - ``doubles`` (B,): with "double": the corrected score of each bootstrap sample; NaN if it has none.
+    - ``is_fixed``: whether fitting fixes the score of every model on its own sample, up to noise such as that of
+      imputations.
 
     Returns: without an interval if the corrected score is NaN, or the distribution cannot show its spread, or the
     interval would not hold the corrected score. An interval ends at the limits of the metric, within which
@@ -118,7 +121,7 @@ def interval_of(
     elif kind == "location_shifted":
         own = scores.in_bootstrap[scores.successful]
         distribution = own - (scores.apparent - corrected)
-        if hardly_varies(own, scores.on_original[scores.successful]):
+        if is_fixed or hardly_varies(own, scores.on_original[scores.successful]):
             flag = Flag.CONSTANT_APPARENT
             return IntervalOrFlags(None, {flag: flag.filled(metric=metric.name)})
     interval, flags = _percentiles(scores, distribution, confidence_level, alternative)

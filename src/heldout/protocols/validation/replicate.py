@@ -28,12 +28,13 @@ from heldout.execution.threads import on_one_thread
 from heldout.flags import Flag
 from heldout.folds.splits import Place, Rows, Split
 from heldout.imputation.coefficients import PooledCoefficients, coefficients_of, pool_coefficients
+from heldout.imputation.imputed_model import with_completions
 from heldout.imputation.pooled import PooledModel
 from heldout.imputation.settings import Imputation
 from heldout.imputation.tables import stacked
 from heldout.metrics.base import Response
 from heldout.protocols.draws import drawn_rows
-from heldout.protocols.validation.coefficients import FittedCoefficients, fitted_coefficients
+from heldout.protocols.validation.coefficients import FittedCoefficients, fitted_coefficients, why_not_pooled
 from heldout.selection.draws import Counts
 
 ALL_ROWS = 0
@@ -227,7 +228,15 @@ class ImputedFit(ReplicateFit):
         pooled = self.pooled_model(context, configuration, split, samples)
         pairs = list(zip(pooled.members, samples, strict=True))
         each = _read(lambda: [coefficients_of(*pair, context.y, self.weights) for pair in pairs])
-        return pooled, each if isinstance(each, str) else pool_coefficients(each, self.truth.n_rows)
+        coefficients = each if isinstance(each, str) else pool_coefficients(each, self.truth.n_rows)
+        if coefficients is None:
+            coefficients = _read(lambda: why_not_pooled(pairs, context.y, self.weights))
+        if self.imputation.imputer is not None and not hasattr(self.imputation.imputer, "transform"):
+            return pooled, coefficients  # it cannot fill the gaps of other rows
+        imputers = self.imputation.imputers(context.X, self.entropy, "new rows")
+        deployed = with_completions(pooled.members, imputers)
+        deployed.selection_ = pooled.selection_
+        return deployed, coefficients
 
     def pooled_model(
         self, context: CellContext, configuration: Configuration, split: Split, samples: Sequence[Any]
