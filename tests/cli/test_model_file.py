@@ -14,6 +14,7 @@ import pytest
 import skops.io
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
+import heldout as ho
 from heldout.cli.python_file import models_of_file
 from heldout.cli.validate import check_model
 from heldout.errors import InputError
@@ -120,6 +121,10 @@ def test_of_a_pooled_model_its_members_are_what_is_fitted(tmp_path: Path) -> Non
     X, y = np.arange(6.0)[:, None], np.arange(6.0)
     skops.io.dump(PooledModel((LinearRegression().fit(X, y), LinearRegression().fit(X, -y))), tmp_path / "m.skops")
     assert isinstance(models_of_file(tmp_path / "m.skops"), LinearRegression)
+    X[1] = np.nan
+    imputed = ho.bootstrap_validate(LinearRegression(), X, y, metric="r2", imputation=2, n_bootstraps=2)
+    ho.save_model(imputed.model, tmp_path / "imputed.skops")
+    assert isinstance(models_of_file(tmp_path / "imputed.skops"), LinearRegression)
 
 
 @pytest.mark.parametrize("name", ["none.py", "none.skops", "logit"])

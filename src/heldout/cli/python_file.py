@@ -259,7 +259,7 @@ def _defined(path: Path) -> Any:
 def _saved(path: Path, trust: Sequence[str]) -> Any:
     from sklearn.base import clone
 
-    from heldout.imputation.pooled import PooledModel
+    from heldout.imputation.imputed_model import member_of
     from heldout.readers.saved_model import load_model
 
     try:
@@ -267,9 +267,8 @@ def _saved(path: Path, trust: Sequence[str]) -> Any:
     except InputError as error:
         raise InputError(f"--model {error}") from error
     # A pooled model cannot be fitted itself; its members can.
-    members = getattr(model, "members", ()) if isinstance(model, PooledModel) else ()
     try:
-        return clone(members[0] if members else model)
+        return clone(member_of(model))
     except (TypeError, ValueError, RuntimeError):
         raise InputError(
             f"--model {path} holds a {type(model).__name__}, which cannot be fitted again; save a scikit-learn "

@@ -84,6 +84,13 @@ def with_completions(models: Sequence[Any], imputers: Sequence[Any]) -> PooledMo
     )
 
 
+def member_of(model: Any) -> Any:
+    """A fitted model of a pooled one, without what completes the rows that it predicts; any other model itself."""
+    member = model.members[0] if isinstance(model, PooledModel) else model
+    completes = isinstance(member, Pipeline) and isinstance(member.steps[0][1], Completion)
+    return member.steps[-1][1] if completes else member
+
+
 MOST_KEPT = 2**28
 """Bytes of completions that are kept for the next fit."""
 

@@ -22,6 +22,7 @@ from heldout.estimates.types import Estimate, decimals_for, is_uncorrected
 from heldout.execution.store.search_note import StoredConfiguration
 from heldout.folds.splits import Folds
 from heldout.imputation.backward import BackwardSelection
+from heldout.imputation.imputed_model import member_of
 from heldout.imputation.settings import Imputation
 from heldout.methods_text import MethodsText
 from heldout.metrics.base import Metric
@@ -131,7 +132,7 @@ def _of_predictions(estimate: Estimate) -> dict[str, Any]:
 def _of_validation(validation: Validation) -> dict[str, Any]:
     estimates, settings = list(validation.estimates.values()), validation.settings
     provenance, number = estimates[0].provenance, validation.replicates.n_completions
-    model = getattr(validation.model, "members", [validation.model])[0]
+    model = member_of(validation.model)
     is_imputed = settings.get("imputation") and number > 1
     return {
         "data": _data(

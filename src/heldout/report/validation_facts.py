@@ -14,7 +14,7 @@ from heldout.errors import InputError
 from heldout.estimates.base import quantity_sentence
 from heldout.estimates.types import Estimate
 from heldout.imputation.coefficients import PooledCoefficients
-from heldout.imputation.pooled import PooledModel
+from heldout.imputation.imputed_model import member_of
 from heldout.metrics.base import Metric, Response, oriented
 from heldout.metrics.named import in_sentence
 from heldout.protocols.validation.corrections.memorising import memorising
@@ -109,7 +109,7 @@ def validation_facts(validation: Validation) -> Facts:
         failures=failure_groups(validation.failures, lambda number: f"{number + 1}"),
         n_failures=len(validation.failures),
         n_bootstraps=replicates.n_replicates,
-        parameters=parameters_of(model.members[0] if isinstance(model, PooledModel) else model),
+        parameters=parameters_of(member_of(model)),
         method=_method(estimate, validation),
         settings=settings_of([_settings(validation, estimate)]),
         flags=flag_facts(validation.estimates, first),
