@@ -86,3 +86,29 @@ def test_true_values_beside_scores_are_refused() -> None:
     with pytest.raises(InputError, match="pass the scores alone") as error:
         ho.estimate(np.ones(60), RIGHT, metric="mean_score")
     assert error.value.argument == "predictions"
+
+
+def test_equal_runs_of_each_item_are_one_run() -> None:
+    once = ho.estimate(GRADED, metric="mean_score", random_state=0)
+    thrice = ho.estimate(np.repeat(GRADED[:, :, None], 3, axis=2), metric="mean_score", random_state=0)
+    assert once.interval is not None and thrice.interval is not None
+    assert thrice.value == pytest.approx(once.value, abs=1e-12)
+    assert [*thrice.interval] == pytest.approx([*once.interval], abs=1e-12)
+    assert (
+        "folds_dependent"
+        not in ho.estimate(
+            np.repeat(GRADED[:, :, None], 3, axis=2), metric="mean_score", method="bbc", random_state=0
+        ).flags
+    )
+
+
+def test_a_test_set_that_several_models_of_a_configuration_predicted_is_one_hold_out() -> None:
+    y = np.arange(60) % 2
+    scores = RNG.random((60, 3, 2)) + 0.3 * y[:, None, None]
+    once, twice = (
+        ho.estimate(y, each, metric="roc_auc", folds=np.zeros(each.shape[:1] + each.shape[2:]), random_state=0)
+        for each in (scores[:, :, :1], np.repeat(scores[:, :, :1], 2, axis=2))
+    )
+    assert once.provenance["fold_dependence"] == twice.provenance["fold_dependence"] == 1
+    assert once.interval is not None and twice.interval is not None
+    assert [*twice.interval] == pytest.approx([*once.interval], abs=1e-12)

@@ -497,7 +497,7 @@ def flags_of_choice(evidence: Evidence) -> dict[Flag, str]:
 def flags_of_dependence(evidence: Evidence) -> dict[Flag, str]:
     """What to know of an interval that takes rows as independent, as they are given one model only."""
     n = evidence.n_splits
-    if n == 1:
+    if evidence.is_hold_out:
         return {}
     models = (
         "Unless one model predicted all of these rows, as in a hold-out (folds= of one label for all says so), "

@@ -130,6 +130,11 @@ class FoldTable:
         return None if self.repeat_of_split is None else len(self.repeat_of_split)
 
     @property
+    def is_hold_out(self) -> bool:
+        """Whether no row was in the training part of another's model, as in a hold-out or a test set."""
+        return self.n_splits == 1
+
+    @property
     def n_candidates(self) -> int:
         """How many configurations are in the race; with thresholds one has a column for each."""
         return len(np.unique(self.candidates))
@@ -280,6 +285,12 @@ class Candidates(FoldTable):
             return np.where(choice.columns == NONE_CHOSEN, np.nan, values)
         assert self.averages is not None, "a rule of weights averages something"
         return self.averages.score(score, choice, counts)
+
+    @property
+    def is_hold_out(self) -> bool:
+        # Several runs of one test set are several repeats, each with all rows in one fold.
+        folds = self.folds
+        return super().is_hold_out or (folds is not None and bool((folds >= 0).all() and (folds == folds[0]).all()))
 
     @property
     def predictions_of_winner(self) -> NDArray[Any]:

@@ -367,7 +367,7 @@ class _Replays:
     @property
     def _dependence(self) -> float:
         """The factor for rows that several models predicted; their number is that of the splits of a repeat."""
-        if self.evidence.n_splits == 1:
+        if self.evidence.is_hold_out:
             return 1.0
         repeats = self.evidence.repeat_of_split
         return OF_HALVES if repeats is not None and np.bincount(repeats).max() == 2 else DEPENDENCE

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout._text import counted
 from heldout._types import Floats
 from heldout.data.task import TaskKind
 from heldout.estimates.comparison import SEEN_IN_THE_ROW, Comparison
@@ -75,11 +76,12 @@ def file_facts(
     pooled = _pooled(evidence)
     metric, weights = inputs.question.metric, inputs.question.sample_weight
     scale = scale_of_metric(metric, estimate, pooled[evidence.candidates].tolist())
-    # The figures show the predictions of one configuration; an ensemble is not one of them.
-    configuration = None if is_ensemble(estimate) else estimate.selected
+    # The figures show the predictions of one configuration; an ensemble is not one of them, and scores are none.
+    configuration = estimate.selected if metric.reads_truth and not is_ensemble(estimate) else None
     drawn = predictions_facts(truth, predictions, configuration, weights)
     diagnostics = drawn["diagnostics"]
-    folds = folds_text(predictions.folds, None)
+    runs = counted(predictions.n_repeats, "run")
+    folds = folds_text(predictions.folds, None) if metric.reads_truth else runs
     headline = headline_of(
         estimate,
         scale,
@@ -207,14 +209,15 @@ def _over_all(scores: Floats, evidence: Candidates) -> Floats:
 
 
 def _labelled(inputs: Inputs, failed: int, dropped: int, folds: str) -> dict[str, str]:
-    predictions = inputs.predictions
+    predictions, trained = inputs.predictions, inputs.question.metric.reads_truth
     several = predictions.folds is None and predictions.n_repeats > 1
     return with_text(
         {
             "Rows": rows_text(inputs.truth),
             "Positive class": positive_text(inputs.truth, [inputs.question.metric]),
             "Configurations": configurations_text(predictions.n_configurations, failed, dropped),
-            "Folds": "" if predictions.folds is None else folds,
+            "Folds": folds if trained and predictions.folds is not None else "",
+            "Runs": "" if trained else str(predictions.n_repeats),
             "Repeats": str(predictions.n_repeats) if several else "",
         }
     )

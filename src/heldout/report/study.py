@@ -345,6 +345,7 @@ def _estimate(estimate: Estimate) -> dict[str, Any]:
     scale, interval, provenance = scale_of_estimate(estimate)[0], estimate.interval, estimate.provenance
     low, high = scale.closed_ends(interval)
     width = 0.0 if interval is None else interval.high - interval.low
+    metric = _metric(estimate)
     return {
         "metric": in_sentence(scale.title),
         "is_in_units_of_the_outcome": estimate.metric.removeprefix("neg_") in IN_UNITS_OF_THE_OUTCOME,
@@ -360,6 +361,7 @@ def _estimate(estimate: Estimate) -> dict[str, Any]:
         "how": how_sentence(estimate),
         "selected": estimate.selected_name,
         "rows": estimate.n_rows_used,
+        "of_scores": metric is not None and not metric.reads_truth,
         "bootstraps": None if estimate.distribution is None else provenance.get("n_bootstraps"),
         "settings": {**provenance},
         "flags": {flag.value: sentence for flag, sentence in estimate.flags.items()},

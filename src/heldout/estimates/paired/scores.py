@@ -85,7 +85,7 @@ def paired_scores(evidence: Candidates, *, stratify: bool = False) -> PairedScor
         out_of_bag=tie_exactly(oriented(metric, left_out)),
         chosen=chosen,
         winner=evidence.winner_column,
-        factor=1.0 if evidence.n_splits == 1 else FOLD_FACTOR,
+        factor=1.0 if evidence.is_hold_out else FOLD_FACTOR,
     )
 
 
