@@ -113,6 +113,13 @@ FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
         "has no column 'target' to use as the target",
     ),
     (
+        "mljar/numbers",
+        "3_Linear/predictions_out_of_folds.csv",
+        None,
+        changed("prediction", "guess"),
+        "has no column 'prediction' to use as the predictions",
+    ),
+    (
         "mljar/two_classes",
         "1_Baseline/predictions_out_of_folds.csv",
         None,

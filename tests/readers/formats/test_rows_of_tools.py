@@ -15,6 +15,7 @@ from sklearn.metrics import roc_auc_score
 
 import heldout as ho
 from heldout.flags import Flag
+from heldout.readers.tables import read_table
 
 EXPORTS = Path(__file__).parents[1] / "exports"
 RNG = np.random.default_rng(5)
@@ -296,3 +297,21 @@ def test_columns_of_noise_and_constants_are_not_said_to_be_exchanged() -> None:
         parts = {name: pd.DataFrame({0: 1 - share, 1: share}) for name, share in columns.items()}
         read = ho.read_predictions(parts, target=y)
         assert Flag.CLASSES_EXCHANGED not in read.predictions.flags  # at most .5 % of such tables should raise it
+
+
+def test_old_runs_of_openml_take_the_true_values_of_the_whole_data_set() -> None:
+    lines = ho.read_predictions(EXPORTS / "openml" / "numbers" / "predictions.arff")
+    frame = read_table(EXPORTS / "openml" / "numbers" / "predictions.arff").frame
+    y = frame.groupby("row_id")["truth"].first()
+    old = frame.drop(columns="truth").rename(columns={"row_id": "rowid"})
+    for given in (y.to_numpy(), y):
+        read = ho.read_predictions(old, "openml", target=given)
+        np.testing.assert_array_equal(read.truth, lines.truth)
+        np.testing.assert_array_equal(read.folds, lines.folds)
+    for changed, target, said in (
+        (old, None, "target is needed"),
+        (old, y.to_numpy()[1:], "row_id goes from 0 to 74 .* must number the 74 true values from 0"),
+        (old.assign(rowid=old["rowid"] + 0.5), y.to_numpy(), "row_id goes from 0.5 to 74.5"),
+    ):
+        with pytest.raises(ho.InputError, match=said):
+            ho.read_predictions(changed, "openml", target=target)

@@ -108,9 +108,9 @@ def _model_frame(folder: Path) -> Any:
     table = read_table(folder / _FILE)
     frame, about = table.frame, json_object(folder / _FRAMEWORK)
     target = table.column("target", "the target")
-    predicted = [name for name in frame.columns if name.startswith("prediction")]
-    for column in predicted:
-        check_numbers(frame[column], "the predictions")
+    predicted = [name for name in frame.columns if name.startswith("prediction")] or ["prediction"]
+    for name in predicted:
+        check_numbers(table.column(name, "the predictions"), "the predictions")
     frame = frame[["target", *predicted, *(name for name in frame.columns if name == "sample_weight")]]
     if entry(about, "params", "ml_task") not in _CLASSES:
         return frame
@@ -121,7 +121,7 @@ def _model_frame(folder: Path) -> Any:
         return frame
     of_two = (False, True) if target.dtype.kind == "b" else (0, 1)
     zero, one = (labels.get(code, code) for code in of_two)
-    share = table.column((predicted or ["prediction"])[0], "the predictions")
+    share = frame[predicted[0]]
     return frame.drop(columns=predicted).assign(**{f"{_OF_CLASS}{zero}": 1 - share, f"{_OF_CLASS}{one}": share})
 
 

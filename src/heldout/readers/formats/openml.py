@@ -69,10 +69,10 @@ def _with_truth(table: Table, given: Any, row: str) -> Table:
         given = in_order_of(pd.RangeIndex(len(labels)), row, given, "target")
     values = column_of(given, "the true values")
     rows = table.frame[row].to_numpy()
-    if rows.min() < 0 or rows.max() >= len(values):
+    if rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() >= len(values):
         raise InputError(
-            f"row_id goes to {rows.max()} in {table.name}, and there are {len(values)} true values; give those of "
-            "all rows of the data set, in its order.",
+            f"row_id goes from {rows.min()} to {rows.max()} in {table.name}, and must number the {len(values)} "
+            "true values from 0; give those of all rows of the data set, in its order.",
             argument="target",
         )
     return replace(table, frame=table.frame.assign(**{_TRUTHS[0]: np.asarray(values)[rows]}))
