@@ -46,7 +46,9 @@ class Orange(Tool):
 
     def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
         head = _Header.of(export)
-        table = _typed(export, head) if head.roles else export.table_with(_FOLD)
+        table = _typed(export, head) if head.roles else export.table_with()
+        table.column(_FOLD, "the folds")
+        head = replace(head, names=(*table.frame.columns,))  # whose encoding was found
         own = [name for name in head.names if head.role(name) == "class"]
         if own:
             uses.check_agree(self.title, {"target": own[0]}, self.free)
@@ -118,7 +120,7 @@ def _typed(export: Export, head: _Header) -> Table:
     table = read_table(export.name, not_missing=[word for word in MISSING_TOKENS if word not in _MISSING])
     frame = table.frame.iloc[2:].reset_index(drop=True)
     frame = frame.astype(object).where(frame.notna() & (frame != "~"), None)
-    for name, kind in zip(head.names, head.types, strict=True):
+    for name, kind in zip(frame.columns, head.types, strict=False):
         if kind in _NUMBERS:
             frame[name] = numbers_of(f"column {name!r} of {table.name}", frame[name].tolist())
     return with_rows(replace(table, frame=frame))
