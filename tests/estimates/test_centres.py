@@ -241,3 +241,10 @@ def test_reach_holds_the_score_and_ends_in_the_range(possible, share, width):
 def test_reach_of_a_loss_has_its_unit(loss, width, unit):
     plain, scaled = LOSS.reach(-loss, width), LOSS.reach(-loss * unit, width * unit)
     np.testing.assert_allclose(scaled, np.multiply(plain, unit), rtol=1e-12)
+
+
+def test_a_unit_is_a_number_up_to_the_end_of_float64() -> None:
+    greatest = np.finfo(float).max
+    assert np.isfinite(unit_of(np.array([greatest]))) and np.isfinite(
+        (greatest / unit_of(np.array([greatest]))) ** 2
+    )

@@ -203,7 +203,7 @@ def unit_of(*values: Floats) -> float:
     greatest = max(max(float(each.max()), -float(each.min())) for each in values)
     if greatest == 0 or SMALL <= greatest <= LARGE:
         return 1.0
-    return math.ldexp(1.0, math.frexp(greatest)[1])
+    return math.ldexp(1.0, min(math.frexp(greatest)[1], 1023))
 
 
 def _without_excess(noise: Floats, most: float) -> Floats:
