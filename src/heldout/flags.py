@@ -66,6 +66,12 @@ class Flag(StrEnum):
         "Value and uncorrected score are of all {total:,} rows. Their noise is that of a random part of {part:,}, "
         "scaled to all: with so many rows it is as good (`n_rows_of_bootstrap=None` draws from all).",
     )
+    LITTLE_TO_CORRECT = (
+        "little_to_correct",
+        "With {total:,} rows there was next to nothing to correct: the estimated optimism, {optimism:.1g}, is less "
+        "than a tenth of half the interval's width. What a search gives in its place are shared and dropped fits, "
+        "and a run that can be continued.",
+    )
     INCOMPLETE_CONFIGURATIONS = (
         "incomplete_configurations",
         "{lacking} of {total} configurations lack the predictions of whole folds, because their fits failed or a "

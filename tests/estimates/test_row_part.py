@@ -175,3 +175,18 @@ def test_few_errors_are_all_drawn_from(metric):
     few, whole = (ho.estimate(y, labels, metric=metric, **which) for which in (FEW, ALL))
 
     assert few.to_dict() == whole.to_dict()
+
+
+def test_many_rows_leave_little_to_correct():
+    y, decisions = table(n_rows=60_000, n_columns=3)
+    decisions += [0, 1, 2] * np.random.default_rng(1).normal(size=(60_000, 1))  # the first is clearly the best
+    asked = {"metric": "roc_auc", "random_state": 0, "n_bootstraps": 200}
+
+    many = ho.estimate(y, decisions, **asked)
+    few = ho.estimate(y[:2000], decisions[:2000], **asked)
+
+    assert abs(many.optimism) < 0.05 * (many.interval.high - many.interval.low)
+    assert "With 60,000 rows there was next to nothing to correct" in many.flags[Flag.LITTLE_TO_CORRECT]
+    assert Flag.LITTLE_TO_CORRECT not in few.flags
+    assert Flag.LITTLE_TO_CORRECT not in ho.estimate(y, decisions[:, :1], **asked).flags
+    assert Flag.LITTLE_TO_CORRECT not in ho.estimate(y, decisions, method="cv", **asked).flags

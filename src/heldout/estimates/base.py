@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
+from heldout import _defaults
 from heldout._text import counted
 from heldout._types import Floats
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.intervals import holding
 from heldout.estimates.question import Scored, Settings
-from heldout.estimates.types import Alternative, Estimate, Interval
+from heldout.estimates.types import Alternative, Estimate, Interval, is_uncorrected
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, is_reversed, unsigned
 
@@ -223,7 +224,7 @@ def conclude(
     cited = [*method.sources, *of_blocks, *about.get("sources", ()), *evidence.metric.sources]
     if "quantity" in more:
         more["quantity"] = quantity_given(more["quantity"], evidence.n_splits, trained=evidence.metric.reads_truth)
-    return final_estimate(
+    estimate = final_estimate(
         evidence.metric,
         method.name,
         value,
@@ -246,6 +247,23 @@ def conclude(
         },
         constant=evidence.constant,
     )
+    little = _flag_of_little_to_correct(estimate) if evidence.was_selected else {}
+    return replace(estimate, flags={**estimate.flags, **little})
+
+
+MANY_ROWS = _defaults.ROWS_OF_BOOTSTRAP
+LITTLE = 0.1
+"""Of half the interval: an optimism that is less changes nothing that one would report."""
+
+
+def _flag_of_little_to_correct(estimate: Estimate) -> dict[Flag, str]:
+    """The flag of so many rows that the correction is small beside the noise; not of what was not corrected."""
+    interval, optimism = estimate.interval, estimate.optimism
+    if estimate.n_rows_used < MANY_ROWS or interval is None or is_uncorrected(estimate):
+        return {}
+    if not abs(optimism) < LITTLE * (interval.high - interval.low) / 2 < np.inf:
+        return {}
+    return Flag.LITTLE_TO_CORRECT.of(total=estimate.n_rows_used, optimism=optimism)
 
 
 def final_estimate(

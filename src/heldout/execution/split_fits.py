@@ -157,9 +157,10 @@ class SplitFits:
         result = self._tested(model, position)
         if self.context.measures_complexity and result.state is CellState.DONE:
             result = replace(result, complexity=measured(model))
+        # What is remembered refers to the model, so that both would wait for the collector of cycles.
+        forget_responses(model)
         if not self.context.keeps_models or not self._is_separate(position) or result.state is CellState.FAILED:
             return result
-        forget_responses(model)
         with suppress(Exception):  # CatBoost takes no parameters after the fit
             model.set_params(**threads_of_boosters(self.configurations[position].fresh()))
         return replace(result, model=FittedModel(model))
