@@ -113,3 +113,24 @@ def test_repeats_are_no_rows_of_their_own(command: Command, written: Callable[..
     whole = command("estimate", written(), *apart)
 
     assert whole.code == 2 and "which would count as different rows; add --row row" in whole.last
+
+
+@pytest.mark.usefixtures("tiny_space")
+@pytest.mark.parametrize("metric", ["roc_auc", "accuracy"])
+def test_many_rows_are_written_in_groups(
+    metric: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    pd.DataFrame({"x": rng.normal(size=90), "y": np.where(np.arange(90) % 2, "yes", "no")}).to_csv(
+        "t.csv", index=False
+    )
+    asked = ["--target", "y", "--positive", "yes", "--metric", metric, "--repeats", "2", "--n-jobs", "1"]
+    monkeypatch.setattr("heldout.cli.files.ROWS_A_GROUP", 40)
+
+    assert command("tune", "t.csv", *asked, "--n-bootstraps", "50", "--out", "out").code == 0
+
+    path = tmp_path / "out" / "predictions.parquet"
+    assert pq.ParquetFile(path).num_row_groups == 3
+    again = json.loads(command("estimate", path, "--json").out)
+    assert again["value"] == json.loads((tmp_path / "out" / "estimate.json").read_text())["value"]

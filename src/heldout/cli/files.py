@@ -191,6 +191,10 @@ def write_report_files(content: Facts, folder: OutputFolder) -> dict[str, Path]:
     return {**files, "report": folder.write("report.html", lambda path: write_report(content, path))}
 
 
+ROWS_A_GROUP = 100_000
+"""Rows of ``predictions.parquet`` that are in memory as a table at a time."""
+
+
 def write_predictions(
     evaluation: Evaluation,
     metric: Metric,
@@ -205,7 +209,20 @@ def write_predictions(
 
     from heldout.readers.own_table import table_of_predictions
 
-    frame, roles = table_of_predictions(evaluation.task, evaluation.predictions, metric, target, event)
-    arrow = pa.Table.from_pandas(frame, preserve_index=False)
-    arrow = arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), b"heldout": json.dumps(roles).encode()})
-    return folder.write("predictions.parquet", lambda partial: pq.write_table(arrow, partial))
+    task, predictions = evaluation.task, evaluation.predictions
+    frame, roles = table_of_predictions(task, predictions, metric, target, event, rows=slice(ROWS_A_GROUP))
+    schema = pa.Schema.from_pandas(frame, preserve_index=False)
+    label = schema.field(roles["target"]).type
+    for place, one in enumerate(schema):
+        if pa.types.is_null(one.type):  # labels that a configuration lacks here, and may have below
+            schema = schema.set(place, one.with_type(label))
+    schema = schema.with_metadata({**(schema.metadata or {}), b"heldout": json.dumps(roles).encode()})
+
+    def write(partial: Path) -> None:
+        with pq.ParquetWriter(partial, schema) as file:
+            for first in range(0, predictions.n_rows, ROWS_A_GROUP):
+                rows = slice(first, first + ROWS_A_GROUP)
+                frame, _ = table_of_predictions(task, predictions, metric, target, event, rows=rows)
+                file.write_table(pa.Table.from_pandas(frame, schema, preserve_index=False))
+
+    return folder.write("predictions.parquet", write)

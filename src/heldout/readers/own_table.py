@@ -204,11 +204,18 @@ SETTINGS = ("aggregate", "n_bootstraps", "confidence_level", "alternative", "dro
 
 
 def table_of_predictions(
-    task: Task, predictions: HeldOutPredictions, metric: Metric, target: str, event: str | None = None
+    task: Task,
+    predictions: HeldOutPredictions,
+    metric: Metric,
+    target: str,
+    event: str | None = None,
+    *,
+    rows: slice = slice(None),
 ) -> tuple[Any, dict[str, Any]]:
     """The predictions that a metric reads as a table, with the role of each column.
 
     ``target`` and ``event`` are names for the columns of the target; in a survival task those of time and event.
+    Of many rows the frame can have some (``rows``); roles are of all.
 
     Returns
     -------
@@ -222,23 +229,24 @@ def table_of_predictions(
     import pandas as pd
 
     array = predictions.for_metric(metric)
+    numbers, array = np.arange(len(array))[rows], array[rows]
     n_rows, n_configurations, n_repeats = array.shape[:3]
     response = next(response for response in metric.responses if response in predictions.responses)
     truth_columns = _truth_columns(task.truth, target, event)
     names = _distinct(predictions.names, taken=(*OWN_COLUMNS, *truth_columns))
     classes = predictions.classes
     columns: dict[str, Any] = {
-        "row": np.tile(np.arange(n_rows), n_repeats),
+        "row": np.tile(numbers, n_repeats),
         "repeat": np.repeat(np.arange(n_repeats), n_rows),
     }
     if predictions.folds is not None:
-        columns["fold"] = predictions.folds.T.ravel()
+        columns["fold"] = predictions.folds[rows].T.ravel()
     if task.groups is not None:
-        columns["group"] = np.tile(task.groups, n_repeats)
+        columns["group"] = np.tile(task.groups[rows], n_repeats)
     if task.sample_weight is not None:
-        columns["weight"] = np.tile(task.sample_weight, n_repeats)
+        columns["weight"] = np.tile(task.sample_weight[rows], n_repeats)
     for name, values in truth_columns.items():
-        columns[name] = np.tile(values, n_repeats)
+        columns[name] = np.tile(values[rows], n_repeats)
     what = [f"until {time:.6g}" for time in times_of(metric)] if response is Response.SURVIVAL else _listed(classes)
     outputs: list[list[str]] = []
     for j in range(n_configurations):
@@ -256,7 +264,7 @@ def table_of_predictions(
         "classes": None if classes is None else _listed(classes),
         "times": list(times_of(metric)),
         "columns": outputs,
-        "rows": n_rows,
+        "rows": predictions.n_rows,
         "repeats": n_repeats,
         "settings": _settings_of(predictions),
     }
