@@ -11,10 +11,12 @@ from one_cell import fit_cell
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.metrics import get_scorer
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
 
+import heldout as ho
 from heldout.configurations import make_configurations
 from heldout.data.task import Task, truth_of
 from heldout.execution.cells import CellState
@@ -101,3 +103,27 @@ def test_a_pipeline_without_any_steps_takes_what_it_takes_alone(to_fit: str) -> 
         assert bool(ours.shared) == (to_fit == "fit__sample_weight")
         for response, values in theirs.predictions.items():
             assert np.array_equal(ours.predictions[response], values)
+
+
+class Spoiling(GaussianNB):
+    """Changes the rows that it is fitted on."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Spoiling:
+        super().fit(X, y, sample_weight)
+        X[:] = 0
+        return self
+
+
+@pytest.mark.parametrize("estimator", [GaussianNB(), Spoiling()])
+def test_rows_are_copied_for_estimators_that_may_change_them(
+    estimator: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=90)
+    X, before = y[:, None] + rng.normal(size=(90, 3)), None
+    for large in (10**9, 0):
+        monkeypatch.setattr("heldout.execution.split_fits.LARGE", large)
+        search = ho.HeldOutSearchCV(estimator, {"var_smoothing": [1e-9, 0.1]}, method=None, random_state=0)
+        scores = search.fit(X, y).cv_results_["mean_test_score"].tolist()
+        assert before in (None, scores)
+        before = scores

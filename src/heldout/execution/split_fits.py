@@ -37,10 +37,13 @@ from heldout.execution.responses import (
 from heldout.execution.sharing.accounts import Account, Stopwatch, saving_of_group
 from heldout.execution.sharing.groups import FitGroup, Sharing
 from heldout.execution.sharing.prefixes import Prefixes
-from heldout.execution.sharing.steps import StepChain, member_at, own_copy, size_of
+from heldout.execution.sharing.steps import StepChain, changes_its_rows, for_reader, member_at, own_copy, size_of
 from heldout.execution.threads import on_one_thread, threads_of_boosters
 from heldout.folds.splits import Split
 from heldout.metrics.base import Metric, Response
+
+LARGE = 10_000_000
+"""Bytes of training rows that estimators which change no rows do not copy."""
 
 NOTHING_SHARED = StepChain((), "", ())
 
@@ -312,11 +315,10 @@ class SplitFits:
             X_train, y_train = split_rows(model, X, y, self.split.train)
             return X_train, y_train, split_rows(model, X, y, self.split.test, self.split.train)[0]
         if self._is_separate(position):
-            return (
-                own_copy(self._rows_of_training),
-                own_copy(self._target_of_training),
-                own_copy(self._rows_of_test),
-            )
+            # A copy protects from any estimator; of many rows it is most of the memory.
+            is_large = size_of(self._rows_of_training) >= LARGE
+            own = for_reader if is_large and not changes_its_rows(model) else own_copy
+            return own(self._rows_of_training), own_copy(self._target_of_training), own(self._rows_of_test)
         X_train, X_test = self._prefixes.rows_for(model, self._chain(position), account)
         return X_train, self._prefixes.y, X_test
 
