@@ -104,6 +104,87 @@ def test_a_model_remembers_the_words_for_missing_values_and_the_numbers_of_its_t
     assert given[0] == predicted(new | {"stage": ["", "4"]}, "nothing.csv")[1][0]
 
 
+@pytest.fixture
+def study() -> dict[str, list[str]]:
+    rng = np.random.default_rng(1)
+    age, noise = rng.normal(60, 10, N).round(), rng.normal(size=N)
+    return {
+        "age": [f"{years:g}" for years in age],
+        "seen": [f"{1 + i % 28}.{1 + (i * 7) % 12}.{2000 + (i * 13) % 20}" for i in range(N)],
+        "albumin": ["999" if i % 15 == 4 else f"{38 + 5 * noise[i]:.1f}" for i in range(N)],
+        "ill ": ["ja" if age[i] / 10 + noise[i] > 6 else "nein" for i in range(N)],
+    }
+
+
+@pytest.fixture
+def validate(command: Command, tmp_path: Path) -> Callable[..., Any]:
+    def validate(columns: dict[str, list[str]], *options: Any) -> Any:
+        data = written(columns, tmp_path / "data.csv")
+        kept = ("--bootstraps", 3, "--metric", "roc_auc", "--n-jobs", 1, "--out", tmp_path / "out")
+        return command("validate", data, "--target", "ill ", *kept, *options)
+
+    return validate
+
+
+def test_a_date_of_a_regression_is_one_column_and_names_are_read_without_blanks_around(
+    validate: Callable[..., Any], command: Command, study: dict[str, list[str]], tmp_path: Path
+) -> None:
+    """Year, month and days together have no coefficients of their own."""
+    ended = validate(study, "--date", " seen", "--missing", "999")
+    assert ended.code == 0, ended.err
+    assert "'seen': the days since 1970 alone, on which year and month depend." in ended.err
+    table = ended.out[ended.out.index("Coefficients of the model") :]
+    assert "seen days" in table and "seen year" not in table and "No intervals" not in table
+    ended = command("predict", tmp_path / "out", tmp_path / "data.csv", "--out", tmp_path / "new.csv")
+    assert ended.code == 0 and "'999' was read as a missing value (4 cells of 'albumin')" in ended.err, ended.err
+
+
+def test_a_usual_code_far_from_other_values_is_noted(
+    validate: Callable[..., Any], command: Command, study: dict[str, list[str]], tmp_path: Path
+) -> None:
+    ended = validate(study)
+    assert ended.code == 0, ended.err
+    said = "999 is far from all other values of 'albumin' (4 rows; the others are"
+    assert said in ended.err and "use --missing 999, or --missing albumin=999 in one column." in ended.err
+    ended = command("predict", tmp_path / "out", tmp_path / "data.csv", "--out", tmp_path / "new.csv")
+    assert ended.code == 0 and said in ended.err
+    ended = command(
+        "tune", tmp_path / "data.csv", "--target", "ill", "--missing", "age=999", "--out", tmp_path / "t"
+    )
+    assert "--missing age=999: no cell of 'age' holds 999; write it as the file does." in ended.err
+
+
+@pytest.mark.parametrize(
+    ("values", "codes"),
+    [
+        ([1, 2, 3, 9, 9, 9], ["9"]),
+        ([1, 2, 3, 9, 9], []),  # too few
+        ([1, 5, 9, 9, 9], []),  # a part of the scale
+        ([0, 600, 999, 999, 999], []),
+        ([20.5, 40, -9, -9, -9, 888, 888, 888], ["-9", "888"]),
+        ([9, 9, 9, 1, 1], []),  # of two values neither is far
+        (["x", "9", "9", "9"], []),
+    ],
+)
+def test_which_numbers_are_codes(values: list[Any], codes: list[str]) -> None:
+    from heldout.readers.cells import remarks_on_codes
+
+    found = remarks_on_codes(pd.DataFrame({"a b": values}))
+    assert sorted(remark.partition(" is far")[0] for remark in found) == codes
+    assert all("--missing 'a b=" in remark for remark in found)
+
+
+def test_a_regression_refuses_numbers_that_are_read_as_text(
+    validate: Callable[..., Any], study: dict[str, list[str]]
+) -> None:
+    study["age"] = [age.replace(".", ",") + ",0" for age in study["age"]]
+    study["albumin"] = ["2.6", *study["albumin"][1:]]
+    ended = validate(study, "--missing", "999")
+    assert ended.code == 2 and "'age' would have a coefficient for each text, as '" in ended.last
+    assert "use --factor age." in ended.last
+    assert validate(study, "--missing", "999", "--factor", "age").code == 0
+
+
 def test_marks_between_thousands_are_numbers_only_where_one_shows_what_they_are(
     columns: dict[str, list[str]], tmp_path: Path
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from heldout._text import counted
@@ -23,14 +23,16 @@ def read_task(options: Any, console: Console) -> tuple[TableTask, str]:
     however they look.
     """
     from heldout.data.equal_rows import linked, row_numbers
-    from heldout.readers.cells import cleaned
+    from heldout.readers.cells import DATE_PARTS, cleaned
     from heldout.readers.columns import quoted
     from heldout.readers.predictors import categories_sentence, columns_in_doubt
     from heldout.readers.table_task import task_from_table
     from heldout.readers.tables import read_table
 
-    target, keep = options.target, options.keep
     table = cleaned(read_table(options.data, not_missing=options.not_missing), options.missing, options.not_missing)
+    options = _with_names_of(table, options)
+    target, keep = options.target, options.keep
+    parts = DATE_PARTS[-1:] if getattr(options, "takes_regression", False) else DATE_PARTS
     predictors, weight = getattr(options, "predictor", ()), getattr(options, "weight", None)
     if predictors:
         of_event, of_groups = (options.event, "the event"), (options.groups, "the groups")
@@ -40,7 +42,8 @@ def read_task(options: Any, console: Console) -> tuple[TableTask, str]:
     found = task_from_table(
         table, target, event=options.event, event_value=options.event_value, kind=options.task,
         groups=options.groups, weight=weight, positive=options.positive, keep=keep, factor=options.factor,
-        date=options.date, alike_labels=options.alike_labels, drop_missing_target=options.drop_missing_target,
+        date=options.date, date_parts=parts,
+        alike_labels=options.alike_labels, drop_missing_target=options.drop_missing_target,
     )  # fmt: skip
     if options.copies is not None:
         groups = linked(row_numbers(found.task.X), found.task.groups)
@@ -59,6 +62,20 @@ def read_task(options: Any, console: Console) -> tuple[TableTask, str]:
     if weight is not None and task.sample_weight is None:
         console.note(f"All weights in {weight!r} are equal, so they change nothing.")
     return found, table.name
+
+
+def _with_names_of(table: Table, options: Any) -> Any:
+    """The options with names of columns as the table has them: without blanks around, as headers of text files."""
+
+    def named(name: str) -> str:
+        return name if name in table.frame.columns else name.strip()
+
+    names: dict[str, Any] = {}
+    for part in fields(options):
+        value = getattr(options, part.name)
+        if part.metadata.get("metavar") == "COL" and value is not None:
+            names[part.name] = named(value) if isinstance(value, str) else tuple(map(named, value))
+    return replace(options, **names)
 
 
 def with_columns(estimate: Estimate, found: TableTask) -> Estimate:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -153,6 +154,11 @@ class ValidateOptions(TableOptions, RunOptions):
     alternative: str = alternative_option()
 
     @property
+    def takes_regression(self) -> bool:
+        """Whether a model is one of ``REGRESSIONS``."""
+        return not self.model or any(name in REGRESSIONS for name in self.model)
+
+    @property
     def metrics(self) -> tuple[str, ...]:
         """The metrics that were named."""
         return names_listed("--metric", *self.metric)
@@ -243,6 +249,7 @@ def job_of(options: ValidateOptions, console: Console) -> ValidateJob:
             outcome_in_evaluation=options.outcome_in_evaluation,
             selection=None if options.backward is None else BackwardSelection(options.backward),
         )
+    _check_specified(options, found)
     models = _models(options, found)
     method, n_second = options.method or "auto", options.second_bootstraps
     if options.method is None and len(models) > 1 and n_second is None:
@@ -273,6 +280,22 @@ def job_of(options: ValidateOptions, console: Console) -> ValidateJob:
         f"{counted(plan.most_fits, 'fit')}{each}, seed {options.seed}. Metrics: {', '.join(plan.metrics)}."
     )
     return ValidateJob(found, source, arguments, plan)
+
+
+def _check_specified(options: ValidateOptions, found: TableTask) -> None:
+    """Refuse text that looks like numbers: a regression would have a coefficient for each different one."""
+    from heldout.data.task import shortened
+    from heldout.readers.columns import quoted
+    from heldout.readers.predictors import unread_numbers
+
+    X = found.task.X.drop(columns=[*options.factor], errors="ignore")
+    if options.takes_regression and (unread := unread_numbers(X)):
+        name, text = next(iter(unread.items()))
+        raise InputError(
+            f"{quoted([*unread])} would have a coefficient for each text, as {shortened(text)} in {name!r} is not "
+            "read as a number; write numbers like 1234.5, name the text of missing ones with --missing TEXT, or if "
+            f"they are codes of categories, use --factor {shlex.quote(name)}."
+        )
 
 
 def _of_missing(options: ValidateOptions, n_rows: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
@@ -135,6 +136,42 @@ def _decimal_sign(texts: set[str], before: str) -> str:
     return ""
 
 
+USUAL_CODES = [sign * int(digit * n) for n in (1, 2, 3, 4) for digit in "789" for sign in (1, -1)]
+"""Numbers that often stand for a missing value: 9, -99, 888 …"""
+FEWEST_CODES = 3
+
+
+def remarks_on_codes(frame: Any) -> list[str]:
+    """Remarks on numbers that may stand for a missing value.
+
+    A number of ``USUAL_CODES`` is one if at least three cells of a column hold it and it is beyond the others by
+    more than their range.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> remarks_on_codes(pd.DataFrame({"age": [20, 81, 999, 999, 999], "n": [7, 8, 9, 9, 9]}))[0].partition(";")[0]
+    "999 is far from all other values of 'age' (3 rows; the others are 20 to 81)"
+    """
+    columns: dict[int, dict[str, str]] = {}
+    for name in frame.columns[[dtype.kind in "iuf" for dtype in frame.dtypes]]:
+        column = frame[name].dropna()
+        is_code = column.isin(USUAL_CODES)
+        rest = column[~is_code]
+        if is_code.sum() < FEWEST_CODES or rest.nunique() < 2:
+            continue
+        low, high = float(rest.min()), float(rest.max())
+        for code, count in column[is_code].value_counts().items():
+            if count >= FEWEST_CODES and not 2 * low - high <= code <= 2 * high - low:
+                others = f"{counted(count, 'row')}; the others are {low:g} to {high:g}"
+                columns.setdefault(int(code), {})[str(name)] = f"{quoted([name])} ({others})"
+    return [
+        f"{code} is far from all other values of {', '.join([*found.values()][:5])}; if it stands for a missing "
+        f"value, use --missing {code}, or --missing {shlex.quote(f'{next(iter(found))}={code}')} in one column."
+        for code, found in columns.items()
+    ]
+
+
 def as_categories(column: Any) -> Any:
     """Numbers as the text of categories; 2.0 is the category 2."""
     return column.map(code_of, na_action="ignore").astype(object)
@@ -151,7 +188,7 @@ def code_of(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def date_columns(column: Any) -> dict[str, Any]:
+def date_columns(column: Any, wanted: Sequence[str] = DATE_PARTS) -> dict[str, Any]:
     """Year, month, and days since 1970 of a column of dates; the time of the day is left out.
 
     Dates are those of pandas, or text as 2024-05-31 or 31.5.2024. Text with slashes is read where one of its dates
@@ -177,6 +214,7 @@ def date_columns(column: Any) -> dict[str, Any]:
     return {
         f"{column.name} {part}": pd.Series(np.where(present, values, np.nan), index=column.index)
         for part, values in parts.items()
+        if part in wanted
     }
 
 

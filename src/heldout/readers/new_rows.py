@@ -17,7 +17,7 @@ from heldout._text import counted
 from heldout.data.task import shortened
 from heldout.errors import InputError, reason_of
 from heldout.imputation.imputed_model import Completion
-from heldout.readers.cells import DATE_PARTS, code_of, date_columns
+from heldout.readers.cells import DATE_PARTS, code_of, date_columns, remarks_on_codes
 from heldout.readers.columns import free_name, plain, quoted, reads_as_number
 from heldout.readers.csv_table import DECIMAL_COMMA, read_cells
 from heldout.readers.saved_model import parts_of
@@ -67,6 +67,7 @@ def rows_for_model(model: Any, table: Table) -> NewRows:
                 notes.append(f"{name!r} holds values that the model does not know ({quoted(unknown)}).")
         elif name in numbers and X[name].dtype.kind not in "biuf":
             X[name] = _numbers(X[name], table)
+    notes += remarks_on_codes(X)
     return NewRows(X, cells.drop(columns=names, errors="ignore"), tuple(notes))
 
 

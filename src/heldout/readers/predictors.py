@@ -108,19 +108,28 @@ def categories_sentence(frame: Any) -> str:
     return f" {len(categorical)} of them {hold} categories: {quoted(categorical)}."
 
 
+def unread_numbers(frame: Any) -> dict[str, str]:
+    """The columns of text that mostly hold written numbers, and of each a text that cannot be read as one.
+
+    Numbers that are text throughout are codes, written so on purpose.
+    """
+    unread = {}
+    for name in column_kinds(frame).categorical:
+        texts = [value for value in frame[name].dropna().unique() if isinstance(value, str)]
+        strangers = (text for text in texts if not reads_as_number(text))
+        if (stranger := next(strangers, None)) is not None and _mostly_numbers(texts):
+            unread[name] = stranger
+    return unread
+
+
 def remarks_on_text(frame: Any) -> list[str]:
     """Remarks on columns of text that hold written numbers, or more distinct texts than categories are kept."""
-    remarks, examples = [], {}
+    remarks, examples = [], unread_numbers(frame)
     many: dict[str, int] = {}
     similar: list[str] = []
-    for name in column_kinds(frame).categorical:
-        present = frame[name].dropna()
-        texts = [value for value in present.unique() if isinstance(value, str)]
-        stranger = next((text for text in texts if not reads_as_number(text)), None)
-        # Numbers that are text throughout are codes, written so on purpose.
-        if stranger is not None and _mostly_numbers(texts):
-            examples[name] = stranger
-        elif len(texts) > MOST_CATEGORIES:
+    for name in (each for each in column_kinds(frame).categorical if each not in examples):
+        texts = [value for value in frame[name].dropna().unique() if isinstance(value, str)]
+        if len(texts) > MOST_CATEGORIES:
             many[name] = len(texts)
         elif sets := alike(texts):
             similar.append(f"{name!r} holds {quoted(sets[0])}")

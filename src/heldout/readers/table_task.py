@@ -28,7 +28,7 @@ from heldout.data.task import (
     truth_of,
 )
 from heldout.errors import InputError
-from heldout.readers.cells import alike, as_categories, date_columns
+from heldout.readers.cells import DATE_PARTS, alike, as_categories, date_columns, remarks_on_codes
 from heldout.readers.columns import (
     check_complete,
     check_numbers,
@@ -100,6 +100,7 @@ def task_from_table(
     keep: Sequence[str] = (),
     factor: Sequence[str] = (),
     date: Sequence[str] = (),
+    date_parts: Sequence[str] = DATE_PARTS,
     alike_labels: str | None = None,
     drop_missing_target: bool = False,
 ) -> TableTask:
@@ -110,9 +111,9 @@ def task_from_table(
     ``event_value`` is the value, as text, that means the event in a column of others. ``kind`` is one of ``TASKS``,
     by default guessed from the values; ``positive`` is a class as text, by default the last in order. Columns in
     ``keep`` are predictors even if they look like row numbers, names or dates, or tell the target. Numbers in
-    ``factor`` are codes of categories; a column in ``date`` becomes its year, month, and days since 1970. Labels
-    that differ in capitals or blanks only are refused, unless ``alike_labels`` is "merge" (they are one class, by
-    its most frequent text) or "keep". ``drop_missing_target`` leaves out the rows without a target.
+    ``factor`` are codes of categories; a column in ``date`` becomes its ``date_parts``: year, month, and days since
+    1970. Labels that differ in capitals or blanks only are refused, unless ``alike_labels`` is "merge" (they are
+    one class, by its most frequent text) or "keep". ``drop_missing_target`` leaves out the rows without a target.
 
     Examples
     --------
@@ -150,7 +151,7 @@ def task_from_table(
             table.column(name, f"a column of --{option}")
             if name in uses:
                 raise InputError(f"--{option} {name}: the column is {uses[name]}; name a predictor.")
-    rest = _with_parts(rest, factor, date)
+    rest = _with_parts(rest, factor, date, date_parts)
     excluded = excluded_columns(rest, (*keep, *factor))
     excluded |= _telling(rest.drop(columns=[*keep], errors="ignore"), column, truth.kind)
     usable = rest.drop(columns=list(excluded))
@@ -162,11 +163,20 @@ def task_from_table(
         )
     for name in usable.select_dtypes("number").columns:
         _check_size(usable[name], f"column {name!r}")
+    parts = []
+    if date and len(date_parts) == 1:  # columns that depend on each other have no coefficients of their own
+        parts = [f"{quoted(date)}: the days since 1970 alone, on which year and month depend."]
     columns = {
         "excluded": {str(name): reason.partition("; to use it")[0] for name, reason in excluded.items()},
         "categories": list(column_kinds(usable).categorical),
         "decimal_comma": DECIMAL_COMMA in table.remarks,
-        "remarks": [*table.remarks, *remarks_on_text(usable)],
+        "remarks": [
+            *table.remarks,
+            *parts,
+            *remarks_on_text(usable),
+            *remarks_on_codes(usable),
+            *remarks_on_codes(column.to_frame()),
+        ],
     }
     return TableTask(
         Task(usable, truth, labels_of_column(group_column), weights), target, why, excluded, columns, event,
@@ -274,13 +284,13 @@ def _check_no_event(table: Table, time: Any, uses: Mapping[str, str]) -> None:
             )
 
 
-def _with_parts(frame: Any, factor: Sequence[str], date: Sequence[str]) -> Any:
+def _with_parts(frame: Any, factor: Sequence[str], date: Sequence[str], date_parts: Sequence[str]) -> Any:
     """The predictors with codes as categories, and each date as its parts."""
     frame = frame.copy(deep=False)
     for name in factor:
         frame[name] = as_categories(frame[name])
     for name in dict.fromkeys(date):
-        for part, values in date_columns(frame.pop(name)).items():
+        for part, values in date_columns(frame.pop(name), date_parts).items():
             if part in frame.columns:
                 raise InputError(f"--date {name} makes the column {part!r}, which the table has; rename that one.")
             frame[part] = values

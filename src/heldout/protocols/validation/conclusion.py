@@ -23,7 +23,6 @@ from heldout.imputation.coefficients import PooledCoefficients
 from heldout.metrics.aggregate import constant_of_rows
 from heldout.metrics.base import Metric, oriented, positive_of
 from heldout.metrics.calibration import FittedPart
-from heldout.metrics.likelihood import UnreliabilityIndex
 from heldout.protocols.validation.coefficients import FittedCoefficients, calibrates_itself
 from heldout.protocols.validation.corrections import CORRECTIONS
 from heldout.protocols.validation.corrections.adjusted import with_inner_optimism
@@ -213,7 +212,7 @@ class ValidationConclusion:
                 bounded = interval_of(
                     kind, scores, reported.value, settings.confidence_level, settings.alternative,
                     doubles=None if doubles is None else doubles[name],
-                    is_fixed=is_calibrated and isinstance(metric, FittedPart | UnreliabilityIndex),
+                    is_fixed=is_calibrated and isinstance(metric, FittedPart),
                 )  # fmt: skip
             flags = {**_flags_of_metric(self.plan, metric), **_undefined_in_some(replicates, scores)}
             flags |= {**reported.flags, **bounded.flags}
