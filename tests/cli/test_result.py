@@ -88,7 +88,7 @@ def test_a_search_says_how_many_were_dropped_and_when_apart_from_those_that_fail
     )  # fmt: skip
     rows = dict(search_rows(search, {}, 0, seconds=1.0))
 
-    assert rows["fits"] == "20 done, 25 saved, 1 configuration failed"
+    assert rows["fits"] == "20 done, 25 saved by dropping, 1 configuration failed"
     assert rows.get("dropped") == words
 
 
@@ -107,6 +107,9 @@ def test_a_search_says_what_sharing_saved(estimate: ho.Estimate) -> None:
     )  # fmt: skip
     rows = dict(search_rows(search, {}, 0, seconds=1.0))
 
-    assert rows["fits"] == "8,000 done, 0 saved"
-    words = "in the search on all rows 1,600 of 2,000 fits, at least 1 min 23 s and 2.0 GB saved"
+    assert rows["fits"] == "8,000 done"
+    words = (
+        "in the search on all rows 1,600 of 2,000 fits, whose common work was done once: at least 1 min 23 s and "
+        "2.0 GB less than alone"
+    )
     assert rows["shared"] == words

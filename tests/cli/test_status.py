@@ -100,7 +100,9 @@ def test_shared_fits(command: Callable[..., Any], tmp_path: Path) -> None:
         run.record(done(0))
         run.record(replace(done(1), shared={"steps": Saving(75.0, 2.0**21)}))
     out = command("status", "out").out
-    assert rows_of(out)["shared"] == "1 of 2 fits, about 1 min 15 s and 2.0 MB saved"
+    assert rows_of(out)["shared"] == (
+        "1 of 2 fits, whose common work was done once: about 1 min 15 s and 2.0 MB less than alone"
+    )
     (document,) = json.loads(command("status", "out", "--json").out)["runs"]
     assert document["n_shared"] == 1
     assert document["shared_fits"] == {"steps": {"n_fits": 1, "seconds": 75.0, "n_bytes": 2**21}}

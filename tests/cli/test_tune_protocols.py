@@ -164,4 +164,4 @@ def test_one_model_that_selects_by_itself_makes_the_fits_that_are_announced(
     ended = command("tune", table(), "--target", "outcome", "--metric", "accuracy", "--n-jobs", 1, *options)
     assert ended.code == 0, ended
     assert f", {fits} fits in all." in ended.out
-    assert f"{fits} done, 0 saved" in ended.out
+    assert f"{fits} done" in ended.out

@@ -89,7 +89,10 @@ def test_shared_fits_are_counted_by_what_they_shared(make_evaluation: Make) -> N
             cells.put((j, fold), CellResult(CellKey(j, 0, fold), CellState.DONE, shared=shared if j < 3 else {}))
     evaluation = replace(make_evaluation(), cells=cells)
     content = facts(evaluation)
-    assert labels(content)["Shared fits"] == "12 of 24 fits, at least 41 s and 12.0 MB saved"
+    assert (
+        labels(content)["Shared fits"]
+        == "12 of 24 fits, whose common work was done once: at least 41 s and 12.0 MB less than alone"
+    )
     assert [(row.name, row.fits, row.seconds, row.n_bytes) for row in content.shared] == [
         ("Equal steps", 12, "6 s", "12.0 MB"),
         ("KNeighborsClassifier", 12, "not estimated", "–"),

@@ -56,7 +56,8 @@ def search_rows(
     before = f" ({n_resumed:,} of them before)" if n_resumed else ""
     failed = f", {counted(len(evaluation.failures), 'configuration')} failed" if evaluation.failures else ""
     done = f"{evaluation.n_fits:,} done{before}"
-    fits = f"{done}, {evaluation.n_fits_saved:,} saved{failed}"
+    saved = f", {evaluation.n_fits_saved:,} saved by dropping" if evaluation.n_fits_saved else ""
+    fits = f"{done}{saved}{failed}"
     part = evaluation.part_for_estimate
     rows.append(("fits", [fits, part] if part else fits))
     if shared := evaluation.shared_fits:

@@ -55,17 +55,17 @@ def shared_line(n_shared: int, n_fits: int, shared: Mapping[str, SharedFits]) ->
     --------
     >>> forests, steps = SharedFits(400, 180.0, 0), SharedFits(80, 32.0, 2**30)
     >>> shared_line(480, 500, {"RandomForestClassifier": forests, "steps": steps})
-    '480 of 500 fits, about 3 min 32 s and 1.0 GB saved'
+    '480 of 500 fits, whose common work was done once: about 3 min 32 s and 1.0 GB less than alone'
     >>> shared_line(30, 30, {"KNeighborsClassifier": SharedFits(30, None, 0)})
-    '30 of 30 fits'
+    '30 of 30 fits, whose common work was done once'
     """
     known = [each.seconds for each in shared.values() if each.seconds is not None]
     seconds, n_bytes = math.fsum(known), sum(each.n_bytes for each in shared.values())
     about = "about" if len(known) == len(shared) else "at least"
-    saved = [f"{about} {duration(seconds)}"] if seconds > 0 else []  # some are slower together
-    saved += [bytes_text(n_bytes)] if n_bytes else []
-    words = f", {' and '.join(saved) or 'nothing'} saved" if known or saved else ""
-    return f"{n_shared:,} of {n_fits:,} fits{words}"
+    less = [f"{about} {duration(seconds)}"] if seconds > 0 else []  # some are slower together
+    less += [bytes_text(n_bytes)] if n_bytes else []
+    words = f": {' and '.join(less)} less than alone" if less else ": no faster than alone" if known else ""
+    return f"{n_shared:,} of {n_fits:,} fits, whose common work was done once{words}"
 
 
 def plan_line(event: SearchStarted) -> str:
