@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -107,12 +108,12 @@ def test_a_model_remembers_the_words_for_missing_values_and_the_numbers_of_its_t
 @pytest.fixture
 def study() -> dict[str, list[str]]:
     rng = np.random.default_rng(1)
-    age, noise = rng.normal(60, 10, N).round(), rng.normal(size=N)
+    age, noise, luck = rng.normal(60, 10, N).round(), rng.normal(size=N), 2 * rng.normal(size=N)
     return {
         "age": [f"{years:g}" for years in age],
         "seen": [f"{1 + i % 28}.{1 + (i * 7) % 12}.{2000 + (i * 13) % 20}" for i in range(N)],
         "albumin": ["999" if i % 15 == 4 else f"{38 + 5 * noise[i]:.1f}" for i in range(N)],
-        "ill ": ["ja" if age[i] / 10 + noise[i] > 6 else "nein" for i in range(N)],
+        "ill ": ["ja" if age[i] / 10 + luck[i] > 6 else "nein" for i in range(N)],
     }
 
 
@@ -152,6 +153,34 @@ def test_a_usual_code_far_from_other_values_is_noted(
         "tune", tmp_path / "data.csv", "--target", "ill", "--missing", "age=999", "--out", tmp_path / "t"
     )
     assert "--missing age=999: no cell of 'age' holds 999; write it as the file does." in ended.err
+
+
+def test_the_methods_text_says_what_was_missing_how_it_was_filled_and_what_the_event_is(
+    validate: Callable[..., Any], command: Command, study: dict[str, list[str]], tmp_path: Path
+) -> None:
+    metrics = [word for name in ("calibration_intercept", "somers_d", "emax") for word in ("--metric", name)]
+    assert validate(study, "--missing", "999", *metrics).code == 0
+    text = (tmp_path / "out" / "methods.md").read_text(encoding="utf-8")
+    for said in (
+        "a binary outcome, ill (ja: ",
+        "'999' was read as a missing value (4 cells of 'albumin').",
+        "Missing values of numerical predictors were replaced by their median among the observations",
+        "The corrected estimates were: ROC AUC 0.",
+        "; Emax 0.",
+    ):
+        assert said in text, said
+    assert re.search(r"; calibration intercept −?0\.\d+ \(apparent 0\.0+\); Somers' D −?0\.", text), text[-1500:]
+    study |= {"time": [str(2 + i % 17) for i in range(N)], "status": [str(1 + i % 2) for i in range(N)]}
+    study.pop("ill ")
+    data, kept = (
+        written(study, tmp_path / "data.csv"),
+        ("--bootstraps", 2, "--n-jobs", 1, "--out", tmp_path / "surv"),
+    )
+    event = ("--target", "time", "--event", "status", "--event-value", 2, "--time", 9)
+    assert command("validate", data, *event, *kept).code == 0
+    text = (tmp_path / "surv" / "methods.md").read_text(encoding="utf-8")
+    assert "a time-to-event outcome (time, with the event marked by status = 2; 30 events;" in text
+    assert "Brier score at time 9 (" in text
 
 
 @pytest.mark.parametrize(

@@ -229,6 +229,8 @@ def metric_words(name: str) -> tuple[str, str]:
     own, bracket, parameters = name.removeprefix("neg_").partition("(")
     metric = METRICS.get(own)
     title, definition = (own.replace("_", " "), "") if metric is None else (metric.title, metric.definition)
+    if title.endswith(" at a time") and parameters.startswith("time="):
+        return f"{title.removesuffix('a time')}time {parameters[len('time=') : -1]}", definition
     return (f"{title} {bracket}{parameters}" if bracket else title), definition
 
 
@@ -236,7 +238,11 @@ def in_sentence(title: str) -> str:
     """A metric's name within a sentence: small letters, except for abbreviations and names of people."""
     first = title.split(" ")[0]
     is_word = first[1:].isalpha() and first[1:].islower()
-    return title[:1].lower() + title[1:] if is_word and first not in ("Brier", "Matthews", "Spearman") else title
+    return (
+        title[:1].lower() + title[1:]
+        if is_word and first not in ("Brier", "Emax", "Matthews", "Spearman")
+        else title
+    )
 
 
 def direction_sentence(greater_is_better: bool, ideal: float | None = None) -> str:

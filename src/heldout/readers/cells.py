@@ -150,7 +150,8 @@ def remarks_on_codes(frame: Any) -> list[str]:
     Examples
     --------
     >>> import pandas as pd
-    >>> remarks_on_codes(pd.DataFrame({"age": [20, 81, 999, 999, 999], "n": [7, 8, 9, 9, 9]}))[0].partition(";")[0]
+    >>> frame = pd.DataFrame({"age": [20, 81, 999, 999, 999], "n": [7, 8, 9, 9, 9]})
+    >>> remarks_on_codes(frame)[0].partition("; if")[0]
     "999 is far from all other values of 'age' (3 rows; the others are 20 to 81)"
     """
     columns: dict[int, dict[str, str]] = {}

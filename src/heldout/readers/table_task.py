@@ -170,6 +170,7 @@ def task_from_table(
         "excluded": {str(name): reason.partition("; to use it")[0] for name, reason in excluded.items()},
         "categories": list(column_kinds(usable).categorical),
         "decimal_comma": DECIMAL_COMMA in table.remarks,
+        "outcome": {"target": target, "event": event, "event_value": event_value},
         "remarks": [
             *table.remarks,
             *parts,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from sklearn.impute import SimpleImputer
 
 from heldout._record import json_safe
 from heldout._registry import registered
@@ -150,6 +152,7 @@ def _of_validation(validation: Validation) -> dict[str, Any]:
             "name": validation.selected_name,
             "candidates": len(validation.candidates),
             "methods": {name: method_words(name).sentence(validation.n_bootstraps) for name in validation.methods},
+            "filled": None if is_imputed or not (settings.get("missing") or {}).get("values") else _filled(model),
             "imputation": {"number": number, "order": settings["imputation"]["order"]} if is_imputed else None,
             "failed": len(validation.failures),
         },
@@ -335,6 +338,12 @@ def _parts(model: Any) -> list[Any]:
     return [part for part in (model, *deep) if hasattr(part, "get_params")]
 
 
+def _filled(model: Any) -> str | None:
+    """What an imputer inside a model puts for a missing number; None without one."""
+    strategies = [part.strategy for part in _parts(model) if isinstance(part, SimpleImputer)]
+    return next((name for name in strategies if name in ("mean", "median")), None)
+
+
 def _unseeded(model: Any) -> list[str]:
     """The classes of the parts that can take a seed and have none."""
     parts = [(type(part).__name__, part.get_params(deep=False)) for part in _parts(model)]
@@ -349,11 +358,11 @@ def _estimate(estimate: Estimate) -> dict[str, Any]:
     return {
         "metric": in_sentence(scale.title),
         "is_in_units_of_the_outcome": estimate.metric.removeprefix("neg_") in IN_UNITS_OF_THE_OUTCOME,
-        "value": scale.shown(estimate.value),
+        "value": scale.shown(_without_rounding(estimate.value)),
         "low": low,
         "high": high,
         "level": None if interval is None else interval.confidence_level,
-        "uncorrected": scale.shown(estimate.uncorrected),
+        "uncorrected": scale.shown(_without_rounding(estimate.uncorrected)),
         "is_corrected": not is_uncorrected(estimate),
         "decimals": min(scale.decimals, max(decimals_for(width), 3)),  # an article has three, as a rule
         "method": estimate.method,
@@ -367,6 +376,11 @@ def _estimate(estimate: Estimate) -> dict[str, Any]:
         "flags": {flag.value: sentence for flag, sentence in estimate.flags.items()},
         "sources": _sources(estimate),
     }
+
+
+def _without_rounding(value: float) -> float:
+    """0 for a number that is zero up to rounding."""
+    return 0.0 if abs(value) < ZERO else value
 
 
 def _metric(estimate: Estimate) -> Metric | None:
@@ -394,6 +408,13 @@ def _sources(estimate: Estimate) -> dict[str, list[str]]:
     return {**by_use, "method": [key for key in keys if key not in elsewhere]}
 
 
+_MINUS = re.compile(r"(?<![\w=.\-–])-(?=\d)")
+_MINUS_OF = {"latex": "$-$"}
+"""The sign of a number; of a value of a parameter it stays as it is typed."""
+ZERO = 1e-9
+"""Smaller numbers are zeros up to rounding."""
+
+
 @registered("methods text")
 def methods_text(result: Evaluation | Estimate | Validation | AlgorithmComparison) -> MethodsText:
     """The paragraph for the methods section of an article."""
@@ -406,5 +427,5 @@ def text_of(study: Mapping[str, Any]) -> MethodsText:
     forms = {
         form: filled("methods.jinja", {**study, "cited": keys}, form) for form in ("text", "latex", "markdown")
     }
-    lines = {name: " ".join(text.split()) for name, text in forms.items()}
+    lines = {name: _MINUS.sub(_MINUS_OF.get(name, "−"), " ".join(text.split())) for name, text in forms.items()}
     return MethodsText(**lines, keys=tuple(keys), bibtex=bibtex_of(keys))
