@@ -181,6 +181,23 @@ def test_the_methods_text_says_what_was_missing_how_it_was_filled_and_what_the_e
     text = (tmp_path / "surv" / "methods.md").read_text(encoding="utf-8")
     assert "a time-to-event outcome (time, with the event marked by status = 2; 30 events;" in text
     assert "Brier score at time 9 (" in text
+    # The saved model remembers the time.
+    found = {}
+    for name, more in (("all", ()), ("other", ("--time", 5)), ("late", ("--time", 1000))):
+        out = tmp_path / f"{name}.csv"
+        ended = command("predict", tmp_path / "surv", data, "--out", out, *more)
+        if name == "late":
+            assert ended.code == 2 and "--time 1000.0: times must be a list of times until 18" in ended.last
+            continue
+        assert ended.code == 0 and "'log hazard' is the log hazard, of which only differences" in ended.err, (
+            ended.err
+        )
+        found[name] = pd.read_csv(out)
+    at = "probability of no event until "
+    assert "log hazard" in found["all"] and "prediction" not in found["all"]
+    assert (found["other"][f"{at}5"] >= found["all"][f"{at}9"]).all() and f"{at}9" not in found["other"]
+    order = np.argsort(found["all"]["log hazard"])
+    assert (np.diff(found["all"][f"{at}9"].to_numpy()[order]) <= 0).all()
 
 
 @pytest.mark.parametrize(

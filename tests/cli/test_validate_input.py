@@ -49,7 +49,7 @@ REFUSED = {
     "--n-jobs 0": "--n-jobs must be a number of processes,",
     "--seed -1": "--seed must be from 0 to 2**64 - 1, got -1.",
     "--confidence-level 1.5": "--confidence-level must lie between 0 and 1, got 1.5;",
-    "--event text": "the target column 'outcome' must hold times, numbers of at least 0, as there is an event",
+    "--event text": "the target (times) column 'outcome' must hold numbers, got 'yes' in row 1",
     "--predictor years": "data.csv has no column 'years' to use as a predictor; its columns are 'a', ",
 }
 """Options, and how the sentence that refuses them begins."""

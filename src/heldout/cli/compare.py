@@ -115,7 +115,10 @@ def command(options: CompareOptions, console: Console, typed: str) -> None:
                 overall=with_columns(comparison.overall, job.found),
                 evaluation=comparison.evaluation.with_provenance(columns=job.found.columns),
             )
-            files = {"run": folder.run_file, **save_model(comparison.model, folder, console, job.found.note)}
+            files = {
+                "run": folder.run_file,
+                **save_model(comparison.model, folder, console, job.found.note(job.search.scoring.times)),
+            }
             files["comparison"] = folder.write_json("comparison.json", comparison.to_dict())
             content = facts(comparison, command=typed, title=job.source)
             files |= write_report_files(content, folder)

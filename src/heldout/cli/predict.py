@@ -35,6 +35,12 @@ class PredictOptions:
     trust: tuple[str, ...] = option(
         "The full name of a type in MODEL that you have reviewed and trust; repeatable.", (), metavar="TYPE"
     )
+    time: tuple[float, ...] = option(
+        "Survival: a time until which to give the probability of no event; repeatable. By default those at which "
+        "the model was scored.",
+        (),
+        metavar="T",
+    )
     missing: tuple[str, ...] = missing_option()
     not_missing: tuple[str, ...] = not_missing_option()
     as_json: bool = json_option()
@@ -52,7 +58,8 @@ def command(options: PredictOptions, console: Console, _: str) -> None:
 
     DATA is a CSV or Parquet file with the columns that the model was fitted on; it needs no target. The file that
     is written has the other columns of DATA, such as identifiers, as they are, then `prediction`, or one column per
-    output, and the probability of each class.
+    output, and the probability of each class. Of a survival model they are the log hazard (of a Cox regression) or
+    the risk, and the probability of no event until each time.
     """
     out = _file_to_write(options)
     with run_context(console):
@@ -66,14 +73,15 @@ def command(options: PredictOptions, console: Console, _: str) -> None:
 
         file = _model_file(options.model)
         model = load_model(file, options.trust)
-        before = CellFormat(**note_of(file).get("format", {}))
+        remembered = note_of(file)
+        before = CellFormat(**remembered.get("format", {}))
         like = with_words(before, options.missing, options.not_missing)
         values = [word for word in options.not_missing if word not in before.missing]
         table = read_table(options.data, not_missing=values, like=like)
         rows = rows_for_model(model, cleaned(table, like.missing, like.not_missing, like=like))
         for note in rows.notes:
             console.note(note)
-        found, notes = table_of_predictions(model, rows)
+        found, notes = table_of_predictions(model, rows, options.time, remembered.get("times", ()))
         for note in notes:
             console.note(note)
         folder = OutputFolder(out.parent)

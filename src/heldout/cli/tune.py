@@ -332,7 +332,10 @@ def _write_files(
     from heldout.report import facts
     from heldout.report.importance import unfit_for_importance
 
-    files = {"run": folder.run_file, **save_model(evaluation.model, folder, console, job.found.note)}
+    files = {
+        "run": folder.run_file,
+        **save_model(evaluation.model, folder, console, job.found.note(job.search.scoring.times)),
+    }
     metric = job.search.scoring.metrics[job.search.scoring.refit_metric]
     if metric is not None:
         found = job.found

@@ -402,7 +402,10 @@ def _write_files(
     """The paths of the files by their kind."""
     from heldout.report import facts
 
-    files = {"run": folder.run_file, **save_model(validation.model, folder, console, job.found.note)}
+    files = {
+        "run": folder.run_file,
+        **save_model(validation.model, folder, console, job.found.note(job.plan.context.scoring.times)),
+    }
     files["validation"] = folder.write_json("validation.json", validation.to_dict())
     files |= write_report_files(facts(validation, command=command, title=job.source), folder)
     return {name: str(path) for name, path in files.items()}

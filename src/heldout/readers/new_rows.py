@@ -15,13 +15,15 @@ from sklearn.preprocessing import StandardScaler
 
 from heldout._text import counted
 from heldout.data.task import shortened
-from heldout.errors import InputError, reason_of
-from heldout.imputation.imputed_model import Completion
+from heldout.errors import InputError, UnusablePredictionError, reason_of
+from heldout.imputation.imputed_model import Completion, member_of
+from heldout.metrics.survival_model import gives_survival, last_step, risks, survival
 from heldout.readers.cells import DATE_PARTS, code_of, date_columns, remarks_on_codes
 from heldout.readers.columns import free_name, plain, quoted, reads_as_number
 from heldout.readers.csv_table import DECIMAL_COMMA, read_cells
 from heldout.readers.saved_model import parts_of
 from heldout.readers.tables import Table, kind_of_file
+from heldout.spaces.cox import CoxModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,24 +82,45 @@ def _with_dates(frame: Any, names: Sequence[str]) -> Any:
     return frame
 
 
-def table_of_predictions(model: Any, rows: NewRows) -> tuple[Any, tuple[str, ...]]:
+LOG_HAZARD, RISK = "log hazard", "risk"
+_RISK_WORDS = {
+    LOG_HAZARD: "the log hazard, of which only differences between rows mean something; the greater, the earlier "
+    "the event. Its exponential is proportional to the hazard",
+    RISK: "a risk in units of the model: the greater, the earlier the event",
+}
+
+
+def table_of_predictions(
+    model: Any, rows: NewRows, times: Sequence[float] = (), usual_times: Sequence[float] = ()
+) -> tuple[Any, tuple[str, ...]]:
     """The other columns of the table, and beside them what the model predicts for each row; and notes on it.
 
     ``prediction``, or one column per output; of a classifier of one output also ``probability LABEL`` of each
-    class, if it has probabilities. Of a survival model the prediction is a risk: the higher, the earlier the event.
-    A name that the table has already gets a number behind it.
+    class, if it has probabilities. Of a survival model ``log hazard`` or ``risk``, and the probability of no event
+    until each of ``times`` (by default ``usual_times``). A name that the table has already gets a number behind it.
 
     Raises InputError when the model cannot predict these rows.
     """
     notes: tuple[str, ...] = ()
+    is_survival = gives_survival(model)
+    if times and not is_survival:
+        raise InputError(
+            "--time is for models that give survival probabilities, and this one does not; leave it out."
+        )
     try:
-        predicted = model.predict(rows.X)
+        predicted = risks(model, rows.X) if is_survival else model.predict(rows.X)
         outputs = getattr(predicted, "columns", None)
         values = predicted.toarray() if hasattr(predicted, "toarray") else np.asarray(predicted)
         several = values.ndim == 2 and values.shape[1] > 1
         if several:
             outputs = range(1, values.shape[1] + 1) if outputs is None else outputs
             columns = {f"prediction {name}": values[:, k] for k, name in enumerate(outputs)}
+        elif is_survival:
+            last = last_step(member_of(getattr(model, "pooled_", model)))
+            name = LOG_HAZARD if isinstance(last, CoxModel) else RISK
+            columns, notes = {name: values.reshape(len(values))}, (f"{name!r} is {_RISK_WORDS[name]}.",)
+            if wanted := times or usual_times:
+                columns |= _survival(model, rows.X, wanted)
         else:
             columns = {"prediction": values.reshape(len(values))}
         if hasattr(model, "predict_proba"):
@@ -105,6 +128,8 @@ def table_of_predictions(model: Any, rows: NewRows) -> tuple[Any, tuple[str, ...
                 notes = ("The model has several outputs: their probabilities are left out.",)
             else:
                 columns |= _probabilities(model, rows.X)
+    except InputError:
+        raise
     except Exception as error:
         reason = plain(reason_of(error), 160)
         gaps = rows.X.isna()
@@ -124,6 +149,14 @@ def table_of_predictions(model: Any, rows: NewRows) -> tuple[Any, tuple[str, ...
     for name, column in columns.items():
         found[free_name(name, found.columns)] = column
     return found, notes
+
+
+def _survival(model: Any, X: Any, times: Sequence[float]) -> dict[str, Any]:
+    try:
+        values = survival(model, X, times)
+    except (InputError, UnusablePredictionError) as error:
+        raise InputError(f"--time {', '.join(map(str, times))}: {error}") from error
+    return {f"probability of no event until {time:g}": values[:, k] for k, time in enumerate(times)}
 
 
 def _probabilities(model: Any, X: Any) -> dict[str, Any]:

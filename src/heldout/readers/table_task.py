@@ -49,6 +49,9 @@ CLASSIFICATION = "classification"
 TRUE_VALUE = "its true value: leave these rows out"
 """The end of a sentence on missing values of a target."""
 
+MOST_TIMES = 5
+"""More times are those of a curve, and no columns of predictions."""
+
 GREATEST = 1e38
 """Larger numbers are refused."""
 
@@ -81,10 +84,9 @@ class TableTask:
     format: CellFormat = field(default_factory=CellFormat)
     """How the cells were read."""
 
-    @property
-    def note(self) -> dict[str, Any]:
-        """What a model keeps of the table, to read new ones alike."""
-        return {"format": asdict(self.format)}
+    def note(self, times: Sequence[float]) -> dict[str, Any]:
+        """What a model keeps, to read new tables alike; and a few times at which its survival was scored."""
+        return {"format": asdict(self.format), "times": [*times] if len(times) <= MOST_TIMES else []}
 
 
 def task_from_table(
