@@ -300,6 +300,20 @@ def test_a_setting_that_is_left_out_still_tells_a_long_table(command: Command, t
         assert ended.code == 2 and "once for each of the 2 values of column 'penalty'" in ended.last, ended
 
 
+def test_a_column_that_the_user_names_stays_in_the_names(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 20)
+    parts = [
+        pd.DataFrame({"i": np.arange(20), "y": y, "model": model, "depth": 3, "p": rng.random(20)})
+        for model in "ab"
+    ]
+    found = ho.read_predictions(pd.concat(parts), target="y", row="i", configuration=["model", "depth"])
+    assert ho.estimate(found, metric="roc_auc", random_state=0).selected_name in {
+        "model=a, depth=3",
+        "model=b, depth=3",
+    }
+
+
 def test_configurations_are_no_repeats(command: Command, tmp_path: Path) -> None:
     found = made("BM", [{"mtry": 2}, {"mtry": 4}])
     frame = caret(found).assign(Resample=lambda it: it["Resample"].str.split(".").str[0])

@@ -93,6 +93,15 @@ def test_what_is_written_reads_back_the_same(metric: str, repeats: int) -> None:
         assert getattr(held, name) == getattr(predictions, name)
 
 
+def test_repeats_may_have_equal_folds_as_those_of_few_groups_have() -> None:
+    task, predictions = task_and_predictions("roc_auc", 3)
+    predictions = replace(predictions, folds=np.tile(np.arange(N)[:, None] // 4, (1, 3)).astype(np.int32))
+    frame, roles = table_of_predictions(task, predictions, metric_named("roc_auc"), "y")
+    found = read_back(Table("t", frame, roles=roles_of_json(json.loads(json.dumps(roles)), "t")))
+    assert isinstance(found.predictions, HeldOutPredictions)
+    assert np.array_equal(found.predictions.folds, predictions.folds)
+
+
 def test_columns_have_distinct_names_for_any_name_of_the_target() -> None:
     task, predictions = task_and_predictions("roc_auc", 1)
 

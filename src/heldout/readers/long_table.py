@@ -208,8 +208,6 @@ def pivot_of(table: Table, roles: LineRoles, alone: str) -> Pivot:
             folds = np.asarray(labels_of_column(column))[first].reshape(lines.shape[:2])
         else:
             folds = _numbered(np.where(first < 0, -1, resamples.codes[first]).reshape(lines.shape[:2]))
-        if roles.repeat is not None:
-            _check_folds_of_repeats(roles, folds)
     kept, flags = _complete_configurations(lines, folds, [rows, in_repeat, configurations], roles)
     lines, names = lines[:, :, kept], tuple(str(configurations.labels[place]) for place in kept)
     of_row = lines.reshape(len(lines), -1)
@@ -325,24 +323,14 @@ def _complete_configurations(
     return kept, flag
 
 
-def _check_folds_of_repeats(roles: LineRoles, folds: NDArray[Any]) -> None:
-    """Refuse repeats with equal folds: such "repeats" are configurations, whose predictions would be averaged."""
-    if folds.shape[1] > 1 and (folds == folds[:, :1]).all() and len(np.unique(folds)) > 1:
-        raise InputError(
-            f"the {folds.shape[1]} repeats (column {roles.repeat!r}) have the same folds (column "
-            f"{quoted(roles.fold)}), as the lines of several configurations have, and their predictions would be "
-            "averaged; use `configuration=` with `row=`, or, if the same folds were repeated, leave the folds out "
-            "(`exclude=`)."
-        )
-
-
 def _configurations(table: Table, roles: LineRoles, alone: str) -> tuple[LineKey, tuple[str, ...]]:
     """The configurations, with the values of their settings in their names, and the columns of these settings."""
     frame = table.frame
     if not roles.configuration:
         return LineKey("configuration", np.zeros(len(frame), dtype=np.intp), [alone]), ()
-    # A column with one value everywhere tells no configurations apart, and only lengthens names.
-    distinct = [column for column in roles.configuration if frame[column].nunique(dropna=False) > 1]
+    # A tool's column with one value everywhere tells no configurations apart, and only lengthens names; one that
+    # the user names stays in them, as the names are what the user calls configurations by.
+    distinct = [each for each in roles.configuration if roles.whole or frame[each].nunique(dropna=False) > 1]
     key = _configuration_key(frame, distinct or roles.configuration, table.name)
     several = [column for column in roles.settings if frame[column].nunique(dropna=False) > 1]
     settings = tuple(column for column in several if is_setting(frame[column], key.codes))

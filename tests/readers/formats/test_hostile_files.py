@@ -39,6 +39,15 @@ def test_json_of_another_shape(tmp_path: Path, file: str, document: str, said: s
         ho.read_predictions(run)
 
 
+def test_folds_of_rows_that_the_predictions_lack_are_refused(tmp_path: Path) -> None:
+    run = copied("mljar/two_classes", tmp_path)
+    for path in run.glob("*/predictions_out_of_folds.csv"):
+        lines = path.read_text().splitlines(keepends=True)
+        path.write_text("".join([*lines[:3], *lines[4:]]))
+    with pytest.raises(ho.InputError, match="hold numbers of more than 81 rows"):
+        ho.read_predictions(run)
+
+
 @pytest.mark.parametrize(
     "params", [None, [], 3, "a", {"learner": []}, {"learner": {"model_type": [1]}, "ml_task": {}}]
 )

@@ -56,7 +56,10 @@ class Mljar(Tool):
         first, run = models[folders[0].name], folders[0].parent
         _check_no_copies(run, len(first))
         folds, _ = _folds(run)
-        if folds is not None and not {*range(1, len(first) + 1)} <= {*folds["row"]}:
+        rows = {*range(1, len(first) + 1)}
+        if folds is not None and not {*folds["row"]} <= rows:
+            raise InputError(f"the folds of {run} hold numbers of more than {len(first)} rows; are all of one run?")
+        if folds is not None and {*folds["row"]} < rows:
             folds = None
         tables = {}
         for model, frame in models.items():

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heldout._text import counted
 from heldout.errors import InputError
@@ -101,6 +102,7 @@ class WideFormat(Tool):
         folds = pivot.folds
         if folds is not None:
             _check_held_out(table.frame[uses.fold], columns, pivot)
+            _check_folds_of_repeats(roles, folds)
             folds = folds if folds.shape[1] > 1 else folds[:, 0]
         return PredictionTable(
             truth=pivot.truth,
@@ -180,6 +182,18 @@ def _check_held_out(column: Any, predictions: ColumnPredictions, pivot: Pivot) -
             f"predictions (the first in row {wrong[0] + 1}); a row without a fold was not held out: fill in its "
             "fold, or remove its predictions."
         )
+
+
+def _check_folds_of_repeats(roles: LineRoles, folds: NDArray[Any]) -> None:
+    """Refuse repeats with equal folds: such "repeats" are configurations, whose predictions would be averaged."""
+    if roles.repeat is None or folds.shape[1] == 1 or len(np.unique(folds)) == 1 or (folds != folds[:, :1]).any():
+        return
+    repeat, fold = shlex.quote(roles.repeat), shlex.quote(roles.fold[0])
+    raise InputError(
+        f"the {folds.shape[1]} repeats (column {roles.repeat!r}) have the same folds (column "
+        f"{quoted(roles.fold)}), as the lines of several configurations have; use --configuration {repeat} "
+        f"with --row COL, or, if the same folds were repeated, leave the folds out (--exclude {fold})."
+    )
 
 
 def _check_wide(table: Table, uses: ColumnUses, left: Sequence[str]) -> None:
