@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import heldout as ho
 from heldout.data.task import truth_of
 from heldout.errors import InputError
 from heldout.metrics import metric_named
@@ -92,16 +93,16 @@ def test_brackets_that_hold_no_class_belong_to_the_name() -> None:
         (
             THREE,
             ["one[a]", "one[b]", "one[c]", "two"],
-            r"'two' of 'two' must be one column for each class of the target",
+            r"column 'two' belongs to no class of the target .*, as 'one\[a\]' does",
         ),
         (
             THREE,
             ["one[a]", "one[b]", "one[d]"],
-            r"'one\[a\]', 'one\[b\]', 'one\[d\]' of 'one' must be one column for each class",
+            r"column 'one\[d\]' belongs to no class of the target",
         ),
         (TWO, ["one[0]"], r"'one\[0\]' of 'one' must be .*positive one, 1, is enough; --positive LABEL"),
         (TWO, ["one[0]", "one[1]", "two[1]"], r"'two\[1\]' of 'two' must be one column for each class"),
-        (TWO, ["one[1]", "one[1.0]"], r"'one\[1\]', 'one\[1.0\]' of 'one' must be one column for each class"),
+        (TWO, ["one[1]", "one[1.0]"], r"'one\[1\]', 'one\[1.0\]' name a class of the target twice"),
         (TWO, ["one[no]", "one[yes]"], r"'one\[no\]', 'one\[yes\]' sum to 1 in every row, .* \('0', '1'\)"),
     ],
     ids=["lacking", "mixed", "no class", "negative only", "uneven", "twice", "other labels"],
@@ -128,3 +129,19 @@ def test_shares_that_do_not_sum_to_one_are_refused() -> None:
 
     with pytest.raises(InputError, match=r"log_loss needs probabilities, got decision as they reach"):
         held_out(found, None, prediction_columns_of(found, truth), truth, metric_named("log_loss"))
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (["m0[yes]", "m1[yes]", "note"], r"column 'note' belongs to no class .*, as 'm0\[yes\]' does"),
+        (["m0[no]x", "m0[yes]"], r"column 'm0\[no\]x' belongs to no class .*, as 'm0\[yes\]' does"),
+        (["q[yes]", "q[ yes ]"], r"'q\[yes\]', 'q\[ yes \]' name a class of the target twice"),
+    ],
+)
+def test_the_column_that_is_of_no_class_or_of_one_twice_is_named(columns: list[str], said: str) -> None:
+    share = np.linspace(0.1, 0.9, 20)
+    frame = pd.DataFrame({"y": ["no", "yes"] * 10, **dict.fromkeys(columns, share)})
+    table = ho.read_predictions(frame, target="y", prediction=columns)
+    with pytest.raises(ho.InputError, match=said):
+        ho.estimate(table, metric="roc_auc")

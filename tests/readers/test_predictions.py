@@ -179,3 +179,21 @@ def test_a_name_that_speaks_of_folds_is_no_configuration(name: str) -> None:
     with pytest.raises(InputError, match=rf"column '{name}' would be read as a configuration.*use --fold "):
         wide(foreign(**{name: np.arange(N) % 5}), fold="fold", group="site")
     wide(foreign(**{name: np.linspace(0, 1, N)}), fold="fold", group="site")  # scores, whatever their name
+
+
+def test_a_column_that_is_named_twice_is_refused_as_such() -> None:
+    frame = pd.DataFrame({"y": [0.1, 0.2, 0.3], "m0": [0.1, 0.3, 0.2]})
+    with pytest.raises(ho.InputError, match="column 'm0' is named twice as the predictions; name it once"):
+        ho.read_predictions(frame, target="y", prediction=["m0", "m0"])
+
+
+def test_true_and_false_are_weights() -> None:
+    frame = pd.DataFrame({"y": [0.1, 0.2, 0.3], "m0": [0.1, 0.3, 0.2], "w": [True, False, True]})
+    table = ho.read_predictions(frame, target="y", weight="w")
+    np.testing.assert_array_equal(table.sample_weight, [1, 0, 1])
+
+
+def test_a_column_that_is_not_there_is_named_before_the_target_is_asked_for() -> None:
+    frame = pd.DataFrame({"y": [0.1, 0.2, 0.3], "m0": [0.1, 0.3, 0.2]})
+    with pytest.raises(ho.InputError, match="has no column 'zzz' to use as the groups"):
+        ho.read_predictions(frame, group="zzz")

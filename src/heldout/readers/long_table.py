@@ -71,6 +71,8 @@ class LineRoles:
     whole: bool = False
     """Whether every configuration predicts every row in every repeat; else a row may be held out in some repeats,
     and a configuration may lack folds."""
+    when_damaged: str = ""
+    """What to do where a line lacks or recurs and the user names no column; by default, which column to name."""
     in_order: bool = False
     """Whether rows keep the order of their lines; else they are sorted."""
     is_chosen: bool = False
@@ -126,7 +128,7 @@ class LineRoles:
                 f"column {self.row!r} of {table.name} must number or name the rows, got {rows[beyond].iloc[0]}; is "
                 "it damaged?"
             )
-        if self.weight is not None:
+        if self.weight is not None and table.frame[self.weight].dtype.kind != "b":
             check_numbers(table.frame[self.weight], "the weights")
         if self.event is not None:
             check_numbers(table.frame[self.target], "the target (times)")
@@ -262,10 +264,13 @@ def _lines_of_cells(keys: Sequence[LineKey], shown: Sequence[LineKey | None], ro
     if twice.size:
         first, second = (int(line) for line in order[twice[0] : twice[0] + 2])
         named = [key for key in shown if key is not None]
+        remedy = roles.when_damaged or (
+            f"{roles.keys} tell lines apart: name the column that distinguishes these with `configuration=` or "
+            "`repeat=` (export it if it is missing), or leave one of the lines out"
+        )
         raise InputError(
             f"{_cell(named, [key.codes[first] for key in named])} is in two lines, {first + 1} and {second + 1}; "
-            f"{roles.keys} tell lines apart: name the column that distinguishes these with `configuration=` or "
-            "`repeat=` (export it if it is missing), or leave one of the lines out."
+            f"{remedy}."
         )
     lines = np.full(shape, -1, dtype=np.intp)
     lines.reshape(-1)[placed] = order
@@ -306,10 +311,17 @@ def _complete_configurations(
     if absent.any():
         n = int(absent.sum())
         more = f" (one of {n} that are missing)" if n > 1 else ""
-        raise InputError(
-            f"{_cell(keys, np.argwhere(absent)[0])} is in no line{more}, but others predicted it ({roles.keys}); "
+        # A line with a damaged setting is a configuration that lacks nearly all; the one that it was of lacks one.
+        per_configuration = absent.sum(axis=(0, 1))
+        fewest = int(np.where(per_configuration, per_configuration, n + 1).argmin())
+        row, repeat = np.argwhere(absent[..., fewest])[0]
+        remedy = roles.when_damaged or (
             "each configuration must have predicted the same rows in each repeat: add its line with an empty "
-            "prediction, or if one of these is no setting of the model, leave it out with `exclude=`."
+            "prediction, or if one of these is no setting of the model, leave it out with `exclude=`"
+        )
+        raise InputError(
+            f"{_cell(keys, (row, repeat, fewest))} is in no line{more}, but others predicted it ({roles.keys}); "
+            f"{remedy}."
         )
     incomplete, kept = (np.flatnonzero(lacks.any(axis=(0, 1)) == lacking) for lacking in (True, False))
     if not kept.size:

@@ -96,8 +96,20 @@ def prediction_columns_of(found: ColumnPredictions, truth: Truth) -> PredictionC
                 "predictions with --prediction COL, or use a metric of labels."
             )
         return PredictionColumns(tuple(name for name, _ in columns), tuple((*own,) for _, own in columns))
-    needed = {*range(len(classes))} if codes != {truth.positive} else codes
+    needed = {*range(len(classes))} if codes - {None} != {truth.positive} else codes - {None}
+    of_none = [column for own in by_class.values() for code, column in own if code is None]
+    if of_none:
+        of_class = next(column for own in by_class.values() for code, column in own if code is not None)
+        raise InputError(
+            f"column {of_none[0]!r} belongs to no class of the target ({labels_text(truth.classes)}), as "
+            f"{of_class!r} does; name every column name[class], or none, or leave columns out (--exclude)."
+        )
     for name, own in by_class.items():
+        if len({code for code, _ in own}) < len(own):
+            raise InputError(
+                f"{quoted([column for _, column in own])} name a class of the target twice; leave one out "
+                "(--exclude)."
+            )
         if len(own) != len(needed) or {code for code, _ in own} != needed:
             hint = (
                 f" (with two classes the column of the positive one, {labels_text([truth.pos_label])}, is enough; "

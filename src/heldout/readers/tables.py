@@ -65,6 +65,8 @@ class Table:
         for purpose, names in uses.items():
             for name in (names,) if isinstance(names, str) else names or ():
                 self.column(name, purpose)
+                if purposes.get(name) == purpose:
+                    raise InputError(f"column {name!r} is named twice as {purpose}; name it once.")
                 if name in purposes:
                     raise InputError(
                         f"column {name!r} cannot be both {purposes[name]} and {purpose}; name two columns."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,11 @@ def line_twice(place: int) -> Callable[[str], str]:
     )
 
 
+def with_targets(zero: str, one: str) -> Callable[[str], str]:
+    """The file of a model of MLJAR with other values in its target, which is the first column."""
+    return lambda text: re.sub(r"(?m)^[01],", lambda match: f"{one if match[0] == '1,' else zero},", text)
+
+
 FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
     # (export, the file of it that is changed, target, change, what the sentence says)
     ("weka/ibk5.csv", "", None, cut, "has . fields where 8 were expected; .*is the file complete"),
@@ -61,6 +67,14 @@ FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
     ),
     ("weka/ibk5.csv", "", None, changed("*0.9", "*x.9"), "holds 'x.9.*' where a number was expected"),
     ("weka/ibk5.csv", "", None, changed("*0.9", "*0.3"), "sum to 0.4"),
+    (
+        "weka/cpu.csv",
+        "",
+        None,
+        changed("1,30,29.625,", "1,30,28.625,"),
+        "has the error -0.375 for the actual value 30 and the predicted value 28.625, and WEKA writes their diff",
+    ),
+    ("weka/cpu.csv", "", None, changed("29.625,-0.375", "29.625,oops"), "holds 'oops' where a number was expected"),
     ("weka/ibk5.csv", "", None, lambda text: text.splitlines()[0], "no predictions after a line inst#,actual"),
     ("weka/printed_training.txt", "", None, str, "predictions of the training data, which were not held out"),
     ("h2o/of_one_fold.csv", "", "diagnosis", str, "are 0 in 49 of 82 lines .*cross_validation_predictions"),
@@ -71,7 +85,7 @@ FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
         str,
         "target is needed: name the column of true values of .* or give `target='FILE:COL'`",
     ),
-    ("h2o/models", "", "benign", str, "row 1 has two values of the target"),
+    ("h2o/models", "", "benign", str, "column 'diagnosis' of .* holds no probabilities of a class"),
     ("h2o/models", "gbm.csv", "diagnosis", without_line(5), "glm of .* has 82 lines and gbm has 81"),
     (
         "h2o/models",
@@ -127,6 +141,30 @@ FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
         "column 'target' .the target. has 1 missing value",
     ),
     ("mljar/two_classes", "", "diagnosis", str, "contradicts what was recognised"),
+    (
+        "mljar/two_classes",
+        "2_DecisionTree/framework.json",
+        None,
+        changed('"malignant": 1', '"malignant": "1"'),
+        "framework.json does not number the classes .*'malignant': '1'",
+    ),
+    (
+        "mljar/two_classes",
+        "2_DecisionTree/framework.json",
+        None,
+        changed('"malignant": 1', '"malignant": true'),
+        "framework.json does not number the classes .*'malignant': True",
+    ),
+    *(
+        (
+            "mljar/numbered_classes",
+            "1_DecisionTree/predictions_out_of_folds.csv",
+            None,
+            with_targets(zero, one),
+            f"has one column of predictions, so the target must be 0 and 1, got {got};",
+        )
+        for zero, one, got in (("1", "1", "'1'"), ("1", "2", "'1', '2'"), ("a", "b", "'a', 'b'"))
+    ),
     ("orange/iris.tab", "", None, cut, "fields where 18 were expected; .*is the file complete"),
     (
         "orange/iris.tab",
@@ -158,6 +196,13 @@ FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
     ),
     ("openml/runs", "nearest_7/predictions.arff", None, changed("row_id", "row_number"), "no column 'row_id'"),
     ("openml/numbers/predictions.arff", "", None, changed("row_id NUMERIC", "row_id STRING"), "must hold numbers"),
+    (
+        "openml/numbers/predictions.arff",
+        "",
+        None,
+        changed("\n0,0,1,", "\n0,0,27.5,"),
+        "column 'row_id' of .* must number the rows from 0, got 27.5; is it damaged",
+    ),
     (
         "openml/runs",
         "nearest_7/predictions.arff",
@@ -442,3 +487,75 @@ def test_a_folder_without_files_of_the_tool_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(ho.InputError, match="empty holds no file of"):
         ho.read_predictions(tmp_path / "empty", format="h2o", target=np.arange(3))
+
+
+@pytest.mark.parametrize(
+    ("name", "exclude", "settings"),
+    [
+        ("weka/ibk5.csv", "predicted", {}),
+        ("openml/numbers", "prediction", {}),
+        ("orange/housing.csv", "Fold", {"prediction": "mean"}),
+        ("caret-cv.csv", "pred", {"format": "caret"}),
+    ],
+)
+def test_columns_without_which_a_tool_cannot_be_read_are_not_left_out(
+    name: str, exclude: str, settings: dict[str, Any]
+) -> None:
+    with pytest.raises(
+        ho.InputError, match=f"column '{exclude}' cannot be left out of .*cannot be read without it"
+    ):
+        ho.read_predictions(EXPORTS / name, exclude=exclude, **settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "exclude"),
+    [
+        ("autogluon/sugar", "progression", ["prediction"]),
+        ("autogluon/cells", "diagnosis", ["benign", "malignant"]),
+        ("mljar/numbers", None, ["prediction"]),
+    ],
+)
+def test_tables_of_which_all_predictions_are_left_out_are_refused(
+    name: str, target: str | None, exclude: list[str]
+) -> None:
+    with pytest.raises(ho.InputError, match="has no column of predictions beside"):
+        ho.read_predictions(EXPORTS / name, target=target, exclude=exclude)
+
+
+def test_a_format_that_the_user_names_refuses_what_is_not_of_it() -> None:
+    with pytest.raises(
+        ho.InputError, match="is not a long table of scores, as evalstats reads: it lacks columns of"
+    ):
+        ho.read_predictions(EXPORTS / "caret-cv.csv", format="evalstats")
+    with pytest.raises(ho.InputError, match="the predictions of m must be a data frame or Series, got ndarray"):
+        ho.read_predictions({"m": np.ones(3)}, format="autogluon", target=np.arange(3))
+
+
+def test_a_mapping_of_files_of_autogluon_is_read() -> None:
+    files = {"m": EXPORTS / "autogluon" / "cells" / "KNeighbors_BAG_L1.csv"}
+    table = ho.read_predictions(files, format="autogluon", target="diagnosis")
+    assert table.predictions.names == ("m",) and len(table.truth) == 82
+
+
+def test_blanks_around_the_labels_of_orange_mean_nothing(tmp_path: Path) -> None:
+    path = copied("orange/iris.tab", tmp_path)
+    path.write_text(path.read_text(encoding="utf-8").replace("\tIris-setosa\t", "\t Iris-setosa \t"))
+    plain, found = ho.read_predictions(EXPORTS / "orange" / "iris.tab"), ho.read_predictions(path)
+    np.testing.assert_array_equal(found.truth, plain.truth)
+
+
+@pytest.mark.parametrize("damage", [np.nan, 77])
+def test_a_damaged_setting_of_caret_is_found_in_the_configuration_that_lacks_one_row(damage: float) -> None:
+    frame = pd.read_csv(EXPORTS / "caret-cv.csv").astype({"k": float})
+    assert (frame.loc[17, "rowIndex"], frame.loc[17, "k"]) == (8, 5)
+    frame.loc[17, "k"] = damage
+    with pytest.raises(ho.InputError, match=r"row 8 of configuration k=5(\.0)? is in no line"):
+        ho.read_predictions(frame)
+
+
+def test_columns_of_h2o_that_hold_no_numbers_are_named() -> None:
+    frame = pd.read_csv(EXPORTS / "h2o" / "models" / "gbm.csv")
+    with pytest.raises(ho.InputError, match=r"column 'note' of the table holds no probabilities .*`exclude=`"):
+        ho.read_predictions(frame.assign(note="x"), target="diagnosis")
+    with pytest.raises(ho.InputError, match="column 'predict' of the table holds labels, without probabilities"):
+        ho.read_predictions(frame, target="diagnosis", exclude=["benign", "malignant"])

@@ -311,7 +311,11 @@ def test_old_runs_of_openml_take_the_true_values_of_the_whole_data_set() -> None
     for changed, target, said in (
         (old, None, "target is needed"),
         (old, y.to_numpy()[1:], "row_id goes from 0 to 74 .* must number the 74 true values from 0"),
-        (old.assign(rowid=old["rowid"] + 0.5), y.to_numpy(), "row_id goes from 0.5 to 74.5"),
+        (
+            old.assign(rowid=old["rowid"] + 0.5),
+            y.to_numpy(),
+            "column 'rowid' of the table must number the rows from 0, got 0.5",
+        ),
     ):
         with pytest.raises(ho.InputError, match=said):
             ho.read_predictions(changed, "openml", target=target)

@@ -91,7 +91,10 @@ def _labelled(export: Export, endings: tuple[str, ...]) -> dict[str, Table]:
         return {str(model): _of_frame(table, model) for model, table in value.items()}
     parts = parts_of(export, *endings)
     if export.path is None and not isinstance(value, list | tuple):
-        return {model: _of_frame(part.value, model) for model, part in parts.items()}
+        return {
+            model: _of_frame(part.value, model) if part.path is None else part.table_with()
+            for model, part in parts.items()
+        }
     tables = {model: part.table_with() for model, part in parts.items()}
     if not all(INDEX in table.frame for table in tables.values()):
         return tables
@@ -118,6 +121,12 @@ def _is_table(value: Any) -> bool:
 
 def _of_frame(table: Any, model: Any) -> Table:
     """A table in memory with its index in a column too."""
+    if not is_frame(table) and not hasattr(table, "to_frame"):
+        raise InputError(
+            f"the predictions of {model} must be a data frame or Series, got {type(table).__name__}; for arrays, "
+            "leave the format out.",
+            argument="format",
+        )
     frame = table.to_frame("predicted") if getattr(table, "ndim", 2) == 1 else table
     frame = (frame if hasattr(frame, "set_axis") else frame.to_pandas()).rename_axis(None)
     read = table_of_frame(frame, f"the table of {model}")

@@ -253,6 +253,8 @@ class Evalstats(Evaluations):
     def answers(self, export: Export) -> Iterator[ScoredAnswer]:
         parts = [export] if export.path is None else [Export.of(path) for path in self.paths(export)]
         for part in parts:
+            if not self._is_long(part):
+                raise InputError(f"{part.name} is not {self.title}: it lacks {self.signs}.", argument="format")
             use, frame = self._columns(part), part.table_with().frame
             systems = [frame[use[name]].astype(str) for name in ("model", "template") if name in use]
             system = systems[0] if len(systems) == 1 else systems[0] + ": " + systems[1]

@@ -44,6 +44,14 @@ class H2O(Tool):
         frame = table.frame
         fold = uses.fold or (_FOLD if _FOLD in frame else None)
         classes = uses.others(table, _PREDICT, _FOLD)
+        text = [name for name in classes or [_PREDICT] if frame[name].dtype.kind not in "iuf"]
+        if text:
+            what = "no probabilities of a class" if classes else "labels, without probabilities of each class"
+            raise InputError(
+                f"column {text[0]!r} of {table.name} holds {what}; name the true values with `target=`, "
+                "and leave out with `exclude=` what has no use, but not the columns of classes.",
+                argument="exclude",
+            )
         _check_held_out(table, classes)
         probabilities = _classes_of(classes, texts_of_classes(frame[uses.target]))
         binary = len(probabilities) == 2

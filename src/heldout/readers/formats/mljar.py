@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import check_numbers, damage_refused, quoted
@@ -117,11 +118,17 @@ def _model_frame(folder: Path) -> Any:
     frame = frame[["target", *predicted, *(name for name in frame.columns if name == "sample_weight")]]
     if entry(about, "params", "ml_task") not in _CLASSES:
         return frame
-    labels = _labels(about)
+    labels = _labels(folder, about)
     if labels:
         frame = frame.assign(target=target.map(labels))
     if len(predicted) > 1:
         return frame
+    codes = {*labels} or {*target.dropna().unique().tolist()}
+    if codes != {0, 1}:  # or {False, True}, which is equal to it
+        raise InputError(
+            f"{folder / _FILE} has one column of predictions, so the target must be 0 and 1, got "
+            f"{quoted(sorted(codes))}; is the file complete?"
+        )
     of_two = (False, True) if target.dtype.kind == "b" else (0, 1)
     zero, one = (labels.get(code, code) for code in of_two)
     share = frame[predicted[0]]
@@ -135,12 +142,18 @@ def _with_target_of(first: Any, frame: Any) -> Any:
     return frame.assign(target=target) if are_floats and np.allclose(target, other, 1e-9) else frame
 
 
-def _labels(about: dict[str, Any]) -> dict[int, str]:
+def _labels(folder: Path, about: dict[str, Any]) -> dict[int, str]:
     """The label of each number in the target; none where MLJAR kept the labels as they were."""
     steps = about.get("preprocessing")
     coded = entry(steps[0], "categorical_y") if isinstance(steps, list) and steps else None
-    pairs = coded.items() if isinstance(coded, dict) else ()
-    return {code: label for label, code in pairs if type(code) is int}
+    if not isinstance(coded, dict):
+        return {}
+    codes = list(coded.values())
+    if not all(type(code) is int for code in codes) or len({*codes}) < len(codes):
+        raise InputError(
+            f"{folder / _FRAMEWORK} does not number the classes ({shortened(coded)}); is the file complete?"
+        )
+    return {code: label for label, code in coded.items()}
 
 
 def _folds(run: Path) -> tuple[Any, int]:

@@ -42,7 +42,7 @@ class OpenMLRun(Tool):
         columns = self.columns([*next(iter(tables.values())).frame])
         row = columns["row"] or _ROWS[0]
         for table in tables.values():
-            check_numbers(table.column(row, "the rows"), "the rows")
+            _check_rows(table, row)
         if "target" not in columns:
             check_target(uses, export.name)
             tables = {run: _with_truth(table, uses.target, row) for run, table in tables.items()}
@@ -58,6 +58,16 @@ class OpenMLRun(Tool):
         probabilities = with_prefix(table.frame, "confidence.")
         kind = of_kind(table, "prediction", uses.target, with_classes=bool(probabilities))
         return LineRoles(probabilities=probabilities, **kind)
+
+
+def _check_rows(table: Table, row: str) -> None:
+    rows = table.column(row, "the rows")
+    check_numbers(rows, "the rows")
+    strange = rows[np.isfinite(rows) & (rows % 1 != 0)]
+    if len(strange):
+        raise InputError(
+            f"column {row!r} of {table.name} must number the rows from 0, got {strange.iloc[0]}; is it damaged?"
+        )
 
 
 def _with_truth(table: Table, given: Any, row: str) -> Table:

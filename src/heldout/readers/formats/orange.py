@@ -37,6 +37,7 @@ class Orange(Tool):
     name = "orange"
     title = "the predictions of Orange's Test and Score"
     signs = "a column Fold, and for each learner its name and NAME (CLASS)"
+    needs = (_FOLD,)
     free = ("predictions",)
     endings = (".tab", ".csv")
 
@@ -119,7 +120,8 @@ def _typed(export: Export, head: _Header) -> Table:
     """The table below the three lines of the header, of which the first holds the names."""
     table = read_table(export.name, not_missing=[word for word in MISSING_TOKENS if word not in _MISSING])
     frame = table.frame.iloc[2:].reset_index(drop=True)
-    frame = frame.astype(object).where(frame.notna() & (frame != "~"), None)
+    frame = frame.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
+    frame = frame.astype(object).where(frame.notna() & ~frame.isin(["~", *_MISSING]), None)
     for name, kind in zip(frame.columns, head.types, strict=False):
         if kind in _NUMBERS:
             frame[name] = numbers_of(f"column {name!r} of {table.name}", frame[name].tolist())

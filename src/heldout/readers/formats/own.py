@@ -26,6 +26,7 @@ from heldout.readers.prediction_table import PredictionTable, Source
 from heldout.readers.tables import Table
 
 _AS_CSV = "use the file as heldout tune wrote it, or save it as CSV and name its columns"
+_CUT = f"the file was cut or changed: {_AS_CSV}"
 
 
 class OwnFile(Tool):
@@ -59,12 +60,17 @@ class OwnFile(Tool):
                 f"`format={self.name!r}` out.",
                 argument="format",
             )
-        export.table_with("row", "repeat", *chain(*table.roles.columns))
+        named = ("row", "repeat", table.roles.target, table.roles.event, *chain(*table.roles.columns))
+        absent = [name for name in named if name is not None and name not in table.frame]
+        if absent:
+            raise InputError(
+                f"{table.name} has no column {absent[0]!r}, which its metadata 'heldout' names; {_CUT}."
+            )
         own: dict[str, Any] = {name: name for name in OWN_COLUMNS if name in table.frame}
         return {"": table}, ColumnUses(target=table.roles.target, event=table.roles.event, **own)
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
-        return LineRoles(whole=True)
+        return LineRoles(whole=True, when_damaged=_CUT)
 
     def predictions(self, table: Table, roles: LineRoles, uses: ColumnUses) -> PredictionTable:
         own = table.roles
@@ -75,8 +81,7 @@ class OwnFile(Tool):
         ):
             if written not in (None, size):
                 raise InputError(
-                    f"{table.name} has {size} {noun}, and {written} in its metadata 'heldout'; the file was cut or "
-                    f"filtered: {_AS_CSV}."
+                    f"{table.name} has {size} {noun}, and {written} in its metadata 'heldout'; {_CUT}."
                 )
         classes = None if own.classes is None else np.asarray(own.classes)
         lines = pivot.lines[..., 0]

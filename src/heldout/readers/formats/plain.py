@@ -74,9 +74,10 @@ class WideFormat(Tool):
                 f"of a line; leave it out for {self.title}.",
                 argument="configuration",
             )
-        check_target(uses, table.name)
         table, uses = with_values(table, uses)
-        _check_wide(table, uses, uses.others(table))
+        left = uses.others(table)
+        check_target(uses, table.name)
+        _check_wide(table, uses, left)
         if uses.repeat is not None and uses.row is None and (repeats := table.frame[uses.repeat].nunique()) > 1:
             table = replace(table, remarks=(*table.remarks, MATCHED_BY_ORDER.format(repeats=repeats)))
         return {"": table}, uses

@@ -67,6 +67,13 @@ class Tool(ABC):
 
         Raises InputError where a column is missing, a line occurs twice, or a column could have two uses.
         """
+        needed = [name for name in self.needs if name in uses.exclude]
+        if needed:
+            raise InputError(
+                f"column {needed[0]!r} cannot be left out of {self.title}, which cannot be read without it; leave "
+                "out other columns.",
+                argument="exclude",
+            )
         tables, uses = self.tables(export, uses)
         if not tables:
             raise InputError(f"{export.name} holds no file of {self.title} ({' or '.join(self.endings)}).")
@@ -105,6 +112,12 @@ class Tool(ABC):
 
     def predictions(self, table: Table, roles: LineRoles, uses: ColumnUses) -> PredictionTable:
         """The predictions of a table, of which the tool says what they are."""
+        if not (roles.labels or roles.values or roles.probabilities or roles.heads):
+            raise InputError(
+                f"{table.name} has no column of predictions beside {quoted([*table.frame])}; give the file as it "
+                "was written, and leave out other columns.",
+                argument="exclude",
+            )
         pivot = pivot_of(table, roles, self.configuration)
         flags = {**roles.flags, **pivot.flags}
         if len(pivot.names) == 1 and roles.is_chosen and Flag.INCOMPLETE_CONFIGURATIONS not in flags:

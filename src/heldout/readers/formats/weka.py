@@ -30,6 +30,8 @@ _HEADER = ",".join(_KEYS)
 _CLASS = re.compile(r"([0-9]{1,18}):(.*)", re.DOTALL)
 _OPENING_LINES = 2000
 """The model may be printed before the predictions."""
+_ROUNDED = 0.0021
+"""WEKA writes three decimals: an error may differ by this from the difference of two other numbers."""
 _MATCHED = (
     "The rows of the {n} files were matched by fold and inst#, which is right if all were made from the same data "
     "with the same -x and -s."
@@ -49,6 +51,7 @@ class Weka(Tool):
     name = "weka"
     title = "predictions of WEKA"
     signs = "a line inst#,actual,predicted,error"
+    needs = ("inst#", "actual", "predicted")
     endings = (".csv", ".txt")
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
@@ -164,7 +167,22 @@ def _read(model: str, printed: Any, classes: Mapping[int, str]) -> Any:
     for name in printed.columns.difference([*_KEYS, *_shares(printed)], sort=False):
         cells = printed[name]
         columns[name] = cells.astype(float) if cells.map(reads_as_number).all() else cells
-    return pd.DataFrame(columns)
+    read = pd.DataFrame(columns)
+    if not classes:
+        _check_errors(model, read, numbers("error"))
+    return read
+
+
+def _check_errors(model: str, read: Any, errors: Any) -> None:
+    """Refuse lines of a regression with an error that is not the difference of the other two numbers."""
+    off = np.abs(read["predicted"] - read["actual"] - errors)
+    wrong = off > _ROUNDED * np.maximum(1, np.abs(read["actual"]))
+    if wrong.any():
+        actual, predicted, error = read.loc[int(np.argmax(wrong)), ["actual", "predicted", "error"]]
+        raise InputError(
+            f"{model} has the error {error} for the actual value {actual:g} and the predicted value {predicted:g}, "
+            "and WEKA writes their difference; give the file as WEKA wrote it."
+        )
 
 
 def _check_counted(model: str, numbers: Any, folds: Any) -> None:
