@@ -67,10 +67,7 @@ def test_the_report_has_the_leaderboard_and_is_drawn_again(command: Command, fol
     assert '<h2 id="leaderboard">' in page
     assert "Residuals" not in page and "hold-out" not in page and "share training rows" not in page
     text = (out / "methods.md").read_text(encoding="utf-8")
-    assert text.startswith(
-        "The analysis was based on the scores of 4 systems on 50 items. The configuration with the"
-    )
-    assert "held-out" not in text.split("```")[0]
+    assert text.startswith("The analysis was based on the scores of 4 systems on 50 items. ")
     assert 'id="leaderboard-title"' in page
     assert "Positive class" not in page
     assert "leaderboard" in json.loads((out / "estimate.json").read_text(encoding="utf-8"))

@@ -418,11 +418,13 @@ def test_rows_of_one_model_are_independent_and_those_of_several_are_not(rows):
     assert unknown.provenance["fold_dependence"] == 1.2 and tuple(unknown.interval) == tuple(five.interval)
 
 
-def test_repeats_of_two_folds_are_halves_and_repeated_hold_outs_are_not():
+def test_repeats_of_two_folds_are_halves_and_hold_outs_are_not():
     labels = np.repeat((SCORES > 0.5).astype(int)[:, :, None], 3, axis=2)
     halves = np.stack([(np.arange(60) + shift) // 30 % 2 for shift in (0, 10, 20)], axis=1)
     assert of(CLASSES, labels, "accuracy", folds=halves).provenance["fold_dependence"] == 1.4
-    assert of(CLASSES, labels, "accuracy", folds=halves * 0).provenance["fold_dependence"] == 1.2
+    part = np.where(np.arange(60)[:, None, None] % 3 == np.arange(3), np.nan, labels)  # 40 of the 60 rows each
+    assert of(CLASSES, part, "accuracy", folds=halves * 0).provenance["fold_dependence"] == 1.2
+    assert of(CLASSES, labels, "accuracy", folds=halves * 0).provenance["fold_dependence"] == 1.0  # one test set
 
 
 # --- degenerate cases
