@@ -110,5 +110,6 @@ def test_a_test_set_that_several_models_of_a_configuration_predicted_is_one_hold
         for each in (scores[:, :, :1], np.repeat(scores[:, :, :1], 2, axis=2))
     )
     assert once.provenance["fold_dependence"] == twice.provenance["fold_dependence"] == 1
+    assert once.coverage == twice.coverage
     assert once.interval is not None and twice.interval is not None
     assert [*twice.interval] == pytest.approx([*once.interval], abs=1e-12)

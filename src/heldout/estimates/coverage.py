@@ -212,7 +212,7 @@ def measured_for(evidence: Evidence, label: str) -> CellEvidence | None:
     if not isinstance(evidence, Candidates) or _differs(evidence):
         return None
     metric = unsigned(evidence.metric).name
-    place = (HOLD_OUT if evidence.n_splits == 1 else TABLES, metric, label, evidence.n_candidates == 1)
+    place = (HOLD_OUT if evidence.is_hold_out else TABLES, metric, label, evidence.n_candidates == 1)
     n_rows, rarer = evidence.n_rows_used, rarer_rows(evidence.truth)
     near = [
         cell
