@@ -210,8 +210,13 @@ def write_predictions(
     from heldout.readers.own_table import table_of_predictions
 
     task, predictions = evaluation.task, evaluation.predictions
-    frame, roles = table_of_predictions(task, predictions, metric, target, event, rows=slice(ROWS_A_GROUP))
-    schema = pa.Schema.from_pandas(frame, preserve_index=False)
+
+    def group(first: int) -> tuple[Any, dict[str, Any]]:
+        rows = slice(first, first + ROWS_A_GROUP)
+        return table_of_predictions(task, predictions, metric, target, event, rows=rows)
+
+    of_first, roles = group(0)
+    schema = pa.Schema.from_pandas(of_first, preserve_index=False)
     label = schema.field(roles["target"]).type
     for place, one in enumerate(schema):
         if pa.types.is_null(one.type):  # labels that a configuration lacks here, and may have below
@@ -221,8 +226,7 @@ def write_predictions(
     def write(partial: Path) -> None:
         with pq.ParquetWriter(partial, schema) as file:
             for first in range(0, predictions.n_rows, ROWS_A_GROUP):
-                rows = slice(first, first + ROWS_A_GROUP)
-                frame, _ = table_of_predictions(task, predictions, metric, target, event, rows=rows)
+                frame = group(first)[0] if first else of_first
                 file.write_table(pa.Table.from_pandas(frame, schema, preserve_index=False))
 
     return folder.write("predictions.parquet", write)

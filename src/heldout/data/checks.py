@@ -339,8 +339,7 @@ _OF_ARTICLES: Mapping[str, Mapping[str, str]] = {
 
 _NEEDS_FITS: Mapping[str, str] = {
     **dict.fromkeys(
-        ("nested", "bates_hastie_tibshirani", "bates-hastie-tibshirani"),
-        "heldout tune DATA --method nested (in Python ho.nested_cv)",
+        ("nested", "bates_hastie_tibshirani"), "heldout tune DATA --method nested (in Python ho.nested_cv)"
     ),
     **dict.fromkeys(("optimism", "632", "632+"), "heldout validate DATA (in Python ho.bootstrap_validate)"),
 }
@@ -368,7 +367,9 @@ def unknown(argument: str, value: Any, choices: Iterable[str], more: str = "") -
     choices = tuple(choices)
     near = get_close_matches(str(value).lower(), choices, n=1, cutoff=0.6)
     hint = f" Did you mean {near[0]}?" if near else ""
-    if argument == "method" and (call := _NEEDS_FITS.get(usual_name(argument, str(value)).lower())):
+    if argument == "method" and (
+        call := _NEEDS_FITS.get(usual_name(argument, str(value)).lower().replace("-", "_"))
+    ):
         hint = f" {value} needs the data and new fits: {call}."
     return InputError(
         f"{argument} must be one of {', '.join(choices)}{more}, got {value!r}.{hint}", argument=argument

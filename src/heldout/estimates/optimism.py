@@ -194,9 +194,7 @@ def optimism_of(evidence: Candidates, *, stratify: bool = False) -> Optimism:
     asked = "optimism", settings.entropy, settings.n_bootstraps, stratify, evidence.winner_column
     if asked not in evidence.kept:
         with quiet_if_foreign([evidence.metric, *(score.metric for score in evidence.replay.scores)]):
-            found = _Replays(evidence, stratify).optimism()
-        without_choice = isinstance(evidence.replay.rule, Fixed) and math.isfinite(found.size)
-        evidence.kept[asked] = replace(found, size=0.0) if without_choice else found
+            evidence.kept[asked] = _Replays(evidence, stratify).optimism()
     return evidence.kept[asked]
 
 
@@ -269,12 +267,17 @@ class _Column:
         chosen: Choice | None,
         units: Sequence[float],
         dependence: float,
+        *,
+        is_choice: bool,
     ) -> Optimism:
-        """From the gains (B,): ``units`` are the rows or groups of each needed class, or of all."""
+        """From the gains (B,): ``units`` are the rows or groups of each needed class, or of all.
+
+        ``is_choice``: whether the rule had a choice; without one there is no optimism.
+        """
         defined = gains[np.isfinite(gains)]
         size = float(defined.mean()) if defined.size else float("nan")
         return Optimism(
-            size=0.0 if self.usable.sum() == 1 and defined.size else size,  # without choice there is none
+            size=size if is_choice or not defined.size else 0.0,
             centre=self.mean_centre(chosen),
             gains=gains,
             spread=spread,
@@ -362,7 +365,8 @@ class _Replays:
             gains = spread * own.standard(possible, chosen.columns)
         spread, spread_at = self._spread(spread) if math.isfinite(spread) else (spread, math.nan)
         units = [*evidence.units_of_classes.values()] or [self.evidence.units[1]]
-        return own.optimism(gains, spread, spread_at, chosen, units, self._dependence)
+        is_choice = own.usable.sum() > 1 and not isinstance(replay.rule, Fixed)
+        return own.optimism(gains, spread, spread_at, chosen, units, self._dependence, is_choice=is_choice)
 
     @property
     def _dependence(self) -> float:

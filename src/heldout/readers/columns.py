@@ -97,11 +97,16 @@ def check_names(path: Any, names: Sequence[str]) -> None:
         )
 
 
+def first_no_number(column: Any) -> int | None:
+    """The place of the first cell that is there and is no number."""
+    strange = (~column.map(reads_as_number).astype(bool) & column.notna()).to_numpy()
+    return int(strange.argmax()) if strange.any() else None
+
+
 def check_numbers(column: Any, purpose: str) -> None:
     """Refuse a column that does not hold numbers."""
     if column.dtype.kind not in "iuf":
-        strange = ~column.map(reads_as_number).astype(bool) & column.notna()
-        first = int(strange.to_numpy().argmax())
+        first = first_no_number(column) or 0
         raise InputError(
             f"{purpose} column {column.name!r} must hold numbers, got {shortened(column.iloc[first])} in row "
             f"{first + 1}; fix the file."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -149,14 +149,15 @@ class Leaderboard(Record):
 
     def tables(self) -> list[TextTable]:
         title, notes = f"{self.metric}, corrected", self.sentences
-        shown = self.most_with_reference(MOST_SHOWN)
+        shown = first_and_named(self.rows, MOST_SHOWN, self.reference)
         if more := len(self.rows) - len(shown):
             notes = [f"{more} more are not shown here: .to_frame(), JSON and the report have them.", *notes]
         return [rows_table(shown, self._shown, title, notes, main=0)]
 
-    def most_with_reference(self, most: int) -> list[LeaderboardRow]:
-        """The first rows, and that of the reference."""
-        return [row for place, row in enumerate(self.rows) if place < most or row.name == self.reference]
+
+def first_and_named(rows: Sequence[Any], most: int, name: str) -> list[Any]:
+    """The first rows, and that of a name."""
+    return [row for place, row in enumerate(rows) if place < most or row.name == name]
 
 
 def leaderboard(
@@ -205,7 +206,6 @@ def leaderboard(
     reference = comparison.winner if baseline is None else comparison.name_of(baseline)
     compared_with = comparison.names.index(reference)
     fixed = [] if baseline is None else [compared_with]
-    column_of_it = int(np.flatnonzero(evidence.candidates == compared_with)[0])
     ranked = np.argsort(-scores.observed, kind="stable").tolist()
     order = [scores.winner, *(each for each in ranked if each != scores.winner)]  # first, whatever the rule
     own, tiers, rows = evidence.scores.observed(), _tiers(scores, evidence.settings.level), []
@@ -221,7 +221,10 @@ def leaderboard(
             difference = None if name == reference else comparison.difference(number, compared_with, fixed=fixed)
             tier = int(tiers[column])
             rows.append(LeaderboardRow(name, estimate.value, estimate.interval, own[column], tier, difference))
-    ahead = rows[0].difference
+    needed_for_reference = None
+    if (ahead := rows[0].difference) is not None:
+        of_it = int(np.flatnonzero(evidence.candidates == compared_with)[0])
+        needed_for_reference = _rows_needed(evidence, scores, order[0], of_it, ahead.value)
     return Leaderboard(
         metric=evidence.metric.name,
         reference=reference,
@@ -230,9 +233,7 @@ def leaderboard(
         n_alike=int((tiers == 1).sum()),
         n_rows=evidence.n_rows_used,
         rows_needed=_rows_needed(evidence, scores, *order[:2]) if len(order) > 1 else None,
-        rows_needed_for_reference=(
-            _rows_needed(evidence, scores, order[0], column_of_it, ahead.value) if fixed and ahead else None
-        ),
+        rows_needed_for_reference=needed_for_reference,
         share_of_repeats=_share_of_repeats(evidence),
     )
 

@@ -20,7 +20,7 @@ from heldout.errors import InputError
 from heldout.estimates.methods.shrinkage import Shrinkage
 from heldout.metrics.scores import MeanScore
 from heldout.predictions import SearchQuestion
-from heldout.readers.columns import check_numbers, quoted, reads_as_number
+from heldout.readers.columns import check_numbers, first_no_number, quoted
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.tool import Tool
 from heldout.readers.long_table import LineRoles, natural_order
@@ -211,16 +211,16 @@ def _graded(column: Any, *, is_named: bool) -> Any:
     graded = column.astype(str).str.strip().str.lower().map(_WORDS)
     if (graded.notna() | column.isna()).all():
         return graded
-    strange = ~column.map(reads_as_number).astype(bool) & graded.isna() & column.notna()
-    if is_named or not strange.any():
-        check_numbers(column, "the scores")
-    first = int(strange.to_numpy().argmax())
-    raise InputError(
-        f"column {column.name!r} holds {shortened(column.iloc[first])} in row {first + 1}, which is no score (a "
-        f"number, or right and wrong); name the item of a line with `row={column.name!r}`, leave a column out with "
-        f"`exclude={column.name!r}`, or name the columns of scores with `prediction=`.",
-        argument="exclude",
-    )
+    first = first_no_number(column.where(graded.isna()))
+    if first is not None and not is_named:
+        raise InputError(
+            f"column {column.name!r} holds {shortened(column.iloc[first])} in row {first + 1}, which is no score "
+            f"(a number, or right and wrong); name the item of a line with `row={column.name!r}`, leave a column "
+            f"out with `exclude={column.name!r}`, or name the columns of scores with `prediction=`.",
+            argument="exclude",
+        )
+    check_numbers(column, "the scores")
+    return column
 
 
 def _scored(frame: Any) -> tuple[Any, list[str]]:

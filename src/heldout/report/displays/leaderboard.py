@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from heldout.estimates.paired.leaderboard import Leaderboard, LeaderboardRow
+from heldout.estimates.paired.leaderboard import Leaderboard, LeaderboardRow, first_and_named
 from heldout.metrics import metric_named
 from heldout.report.displays.base import Display, checked_result, name_text, score_axis
 from heldout.report.entries import Facts
@@ -72,7 +72,7 @@ class LeaderboardDisplay(Display):
         self._size = 7.2, 1.6 + 0.28 * min(len(self.rows), MOST_DRAWN + 1)
 
     def _draw(self, ax: Any) -> None:
-        rows = [row for place, row in enumerate(self.rows) if place < MOST_DRAWN or row.name == self.reference]
+        rows = first_and_named(self.rows, MOST_DRAWN, self.reference)
         labels = {True: "corrected: not distinguishable from the best", False: "corrected: worse than the best"}
         for place, row in enumerate(rows):
             is_best = row.tier == 1
