@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-README = Path(__file__).parents[1] / "README.md"
+README = Path(__file__).parents[2] / "README.md"
 TUNE_PAGE = README.with_name("docs") / "how-to" / "tune-command.md"
 
 
@@ -98,7 +98,6 @@ def test_the_first_example_prints_what_stands_below_it(capsys):
     assert promised is not None and capsys.readouterr().out == promised[1]
 
 
-@pytest.mark.pages
 def test_its_figures_are_those_of_the_kept_samples():
     table = pd.read_csv(README.parent / "papers" / "evidence" / "hundred-tumours.csv")
     off = {name: table[name] - table["rest"] for name in ("uncorrected", "corrected")}

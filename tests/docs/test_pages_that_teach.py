@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 HOW_TO = sorted(page for page in (DOCS / "how-to").glob("*.md") if page.name != "index.md")
 COMPARE = sorted(page for page in (DOCS / "compare").glob("*.md") if page.name != "index.md")
@@ -25,8 +25,6 @@ FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", flags=re.MULTILINE | re.DOT
 HEADINGS = ["## The numbers", "## What can go wrong", "## More"]
 NEEDED = {"optuna": ("optuna-search", "optuna"), "distributed": ("cluster",)}
 """Packages of extras, and the pages that import them."""
-
-pytestmark = pytest.mark.pages
 
 
 def blocks(page: Path) -> list[tuple[str, str, str]]:

@@ -9,7 +9,7 @@ import pytest
 from heldout.estimates import METHODS
 from heldout.references import PACKAGE, REFERENCES
 
-ROOT = next(parent for parent in Path(__file__).parents if (parent / "pyproject.toml").exists())
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "papers" / "pages" / "estimates.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^### `(\w+)`\n(.*?)(?=^##|\Z)", PAGE, flags=re.MULTILINE | re.DOTALL))
 ROWS = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", PAGE, flags=re.MULTILINE))

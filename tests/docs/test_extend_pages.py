@@ -14,10 +14,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-ROOT = next(parent for parent in Path(__file__).parents if (parent / "pyproject.toml").exists())
+ROOT = Path(__file__).parents[2]
 FOLDER, SOURCE = ROOT / "notes" / "extend", ROOT / "src" / "heldout"
-if not FOLDER.is_dir():
-    pytest.skip("the documentation is not here", allow_module_level=True)
 
 METRIC, DROP_RULE = "heldout.metrics.base:Metric", "heldout.dropping.base:DropRule"
 

@@ -19,8 +19,6 @@ from api_pages import (
 
 import heldout as ho
 
-pytestmark = pytest.mark.pages
-
 MODULES = {
     "heldout": ho, "estimates": ho.estimates, "metrics": ho.metrics, "selection": ho.selection,
     "dropping": ho.dropping, "protocols": ho.protocols, "spaces": ho.spaces, "plots": ho.plots, "optuna": ho.optuna,

@@ -15,7 +15,7 @@ from heldout.dropping import RULES
 from heldout.estimates import METHODS
 from heldout.flags import Flag
 
-PAGES = Path(__file__).parents[1] / "docs" / "methods" / "pages"
+PAGES = Path(__file__).parents[2] / "docs" / "methods" / "pages"
 HEADINGS = ["Formula", "Symbols", "Assumptions", "Example", "Evidence", "Source"]
 PROTOCOLS = [
     "nested_cv",
@@ -31,8 +31,6 @@ PROTOCOLS = [
 NAMES = [*METHODS, *PROTOCOLS]
 NEEDS = {"cross_fitting": "optuna", "nested_cv": "pandas"}
 """Packages that an example imports and heldout does not need."""
-
-pytestmark = pytest.mark.pages
 
 
 def text_of(name: str) -> str:

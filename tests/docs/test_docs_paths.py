@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = [
     *ROOT.glob("*.md"),
     *(page for folder in ("docs", "notes", "papers") for page in ROOT.glob(f"{folder}/**/*.md")),
@@ -36,7 +36,7 @@ def tracked_files() -> list[str]:
 @cache
 def words_of_code() -> set[str]:
     kinds = (".py", ".pyi", ".cpp", ".hpp", ".toml", ".txt")
-    files = [file for file in tracked_files() if file.endswith(kinds) and file != "tests/test_docs_paths.py"]
+    files = [file for file in tracked_files() if file.endswith(kinds) and file != "tests/docs/test_docs_paths.py"]
     texts = [(ROOT / file).read_text(encoding="utf-8") for file in files if (ROOT / file).exists()]
     return {word for text in [*texts, *tracked_files()] for word in re.findall(r"\w+", text)}
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import heldout
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 MADE = {"auto_gallery/index"}
 """Pages that the build makes."""

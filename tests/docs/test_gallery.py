@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).parents[1] / "docs" / "gallery"
+FOLDER = Path(__file__).parents[2] / "docs" / "gallery"
 SCRIPTS = sorted(FOLDER.glob("*/plot_*.py"))
 ALWAYS = ["plot_pure_noise", "plot_ordered_rows", "plot_two_models"]
 """Quick ones of different kinds; the others run with ``-m slow``, and whenever the site is built."""
@@ -24,7 +24,6 @@ runpy.run_path(sys.argv[1])
 assert plt.get_fignums(), "no figure"
 plt.gcf().canvas.draw()
 """
-pytestmark = pytest.mark.pages
 
 
 def test_there_are_enough_and_names_differ() -> None:

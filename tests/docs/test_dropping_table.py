@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from dropping import summary_lines
 from heldout.dropping import RULES
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DRAWS = ROOT / "papers" / "evidence" / "dropping.csv"
 
 

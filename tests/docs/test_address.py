@@ -9,13 +9,9 @@ import sys
 import tomllib
 from pathlib import Path
 
-import pytest
-
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FILES = ("README.md", "pyproject.toml", "docs/address")
 LINK = re.compile(r"\[[^\]]*\]\(([^)#]+)")
-
-pytestmark = pytest.mark.pages
 
 
 def released(folder: Path, address: str) -> subprocess.CompletedProcess[str]:
