@@ -1,7 +1,7 @@
 """Write within-folds.parquet: areas of folds whose scores are not on one scale, by ways to one score.
 
 ``python papers/evidence/within_folds.py`` draws 100 rows in 10 folds and scores with an AUC of .85 in every fold,
-shifted in each fold by a normal number (``tests/statistical/test_within_folds.py`` draws the same).
+shifted in each fold by a normal number (``tests/slow/statistical/test_within_folds.py`` draws the same).
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ PAGES = [
 COVERAGE = re.compile(r"\bcover(s|ed|age|ages|ing)?\b", flags=re.IGNORECASE)
 NUMBER = re.compile(r"(?<![\w.])(1\.00?0?|0?\.\d{2,3}|\d{1,2}(\.\d)? ?%|100 ?%)(?![\w%])")
 SOURCE = re.compile(
-    r"tests/statistical/\w+\.py|benchmarks/\w+\.py|interval_tables(_kfold)?\.md|\.parquet|evidence/|papers/pages/|evidence\.md|"
+    r"tests/slow/statistical/\w+\.py|benchmarks/\w+\.py|interval_tables(_kfold)?\.md|\.parquet|evidence/|papers/pages/|evidence\.md|"
     r"intervals\.md|nested\.md|study-[\w-]+\.md"
 )
 """What a section names as the source of its numbers."""
