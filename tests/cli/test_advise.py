@@ -72,24 +72,6 @@ def test_an_adaptive_search_and_inner_folds(command: Command, table: Write) -> N
     assert document["protocols"][-1]["most"] == 3 * 2 * (1 + 4) + 4 + 1
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (["--metric", "magic"], "--metric must be a known name, got 'magic'"),
-        (["--search", "optuna"], "--search must be one of grid, random, got 'optuna'."),
-        (["--inner", "5", "--target", "none"], "has no column 'none' to use as the target"),
-        (["--seconds", "inf"], "--seconds must be a finite number of at least 0, got inf; 0 fits nothing."),
-        (["--cv", "2", "--inner", "remaining", "--models", "no"], "--models must name models of the preset"),
-        (["--drop", "bootstrap"], "No such option '--drop'."),
-    ],
-)
-def test_wrong_options_are_refused_in_a_sentence(
-    command: Command, table: Write, options: list[str], sentence: str
-) -> None:
-    ended = advise(command, table(), *options)
-    assert ended.code == 2 and sentence in ended.last
-
-
 def test_ctrl_c_ends_it_as_other_commands(command: Command, table: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt

@@ -49,24 +49,6 @@ def test_it_is_the_estimate_of_the_library(command: Command, series: pd.DataFram
     assert "bootstraps draw" in command(*ASKED, "--block-length", length).out
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (["--block-length", "0"], "--block-length must be an integer of at least 1"),
-        (["--block-length", "weekly"], "--block-length must be an integer of at least 1, 'auto', or"),
-        (["--block-length", "41"], "--block-length 41 is more than half of the 80 predicted rows"),
-        (["--block-length", "3", "--method", "wald_cv"], "--block-length moving:3 would do nothing"),
-        (["--block-length", "3", "--group", "m2"], "groups are drawn whole"),
-        (["--block-length", "3", "--stratify"], "--stratify"),
-    ],
-)
-def test_refused(command: Command, series: pd.DataFrame, options: list[str], says: str) -> None:
-    ended = command(*ASKED, *options)
-
-    assert ended.code == 2
-    assert says in ended.err
-
-
 @pytest.mark.usefixtures("tiny_space")
 def test_tune_draws_blocks_and_its_file_remembers_them(command: Command, series: pd.DataFrame) -> None:
     tuned = command(
@@ -82,19 +64,3 @@ def test_tune_draws_blocks_and_its_file_remembers_them(command: Command, series:
     assert saved["interval"] == again["interval"]
     assert saved["provenance"]["block_length"] == 5
     assert command("estimate", "out/predictions.parquet", "--method", "cv").code == 0
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (["--method", "nested"], "--block-length 4 is for methods that draw rows of the held-out predictions"),
-        (["--method", "cv"], "draws no rows"),
-        (["--method", "none"], "--block-length is for an estimate, and none is made"),
-    ],
-)
-@pytest.mark.usefixtures("tiny_space")
-def test_tune_refuses(command: Command, series: pd.DataFrame, options: list[str], says: str) -> None:
-    ended = command("tune", "p.csv", "--target", "y", "--n-jobs", "1", "--block-length", "4", *options)
-
-    assert ended.code == 2
-    assert says in ended.err

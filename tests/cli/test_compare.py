@@ -108,24 +108,3 @@ def test_losers_of_each_algorithm_are_dropped(command: Command, table: Write) ->
     )  # the choice among those that are left
     refused = compare(command, table(), "--drop", "sequential")
     assert refused.code == 2 and "--drop sequential plans its own splits" in refused.err
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (["--models", "tree"], "a comparison needs at least two algorithms, got 1, of tree; add another."),
-        (["--metric", "accuracy,f1"], "--metric: algorithms are compared by one metric, got 2 (accuracy, f1)"),
-        (
-            ["--inner", "1"],
-            "--inner must be remaining, holdout, holdout:SHARE, or a number of folds of at least 2, got '1'.",
-        ),
-        (["--deploy", "best"], "--deploy must be one of nested, corrected, flat, got 'best'"),
-        (["--relevant", "-1"], "--relevant must be a difference of scores of at least 0, got -1.0"),
-        (["--method", "nested"], "--method must be one of cv, tt, bbc"),
-        (["--search", "optuna"], "--search must be one of grid, random, got 'optuna'."),
-        (["--cv", "2"], "--inner remaining needs at least 3 outer folds, got 2"),
-    ],
-)
-def test_bad_options_get_a_sentence(command: Command, table: Write, options: list[str], sentence: str) -> None:
-    ended = compare(command, table(), *options)
-    assert ended.code == 2 and sentence in ended.err, ended

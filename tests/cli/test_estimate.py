@@ -173,40 +173,6 @@ def test_our_own_file_may_be_told_what_it_knows(command: Command, table: Callabl
     assert refused.code == 2 and "point to class 'yes'" in refused.err
 
 
-@pytest.mark.parametrize(
-    ("columns", "options", "said"),
-    [
-        (
-            {"one": np.linspace(0, 1, 60)},
-            [],
-            "row 1, which is none of the classes 'a', 'b', 'c'; fix the file",
-        ),
-        ({"one": ["a", "b", "d"] * 20}, [], "column 'one' holds d in row 3, which is none of the classes"),
-        (
-            {"one": ["a", "b", "c"] * 20},
-            ["--metric", "log_loss"],
-            "log_loss needs probabilities, and probabilities of",
-        ),
-        ({"one": ["a", "b", "c"] * 20, "truth": np.linspace(0, 1, 60)}, ["--metric", "accuracy"], "with decimals"),
-        (
-            {"one": [0.5] * 60, "truth": [None, *["a", "b", "c"] * 19, "a", "b"]},
-            [],
-            "1 missing value in 60 rows (the",
-        ),
-        ({"one": np.linspace(2, 3, 60), "truth": [0, 1] * 30}, ["--metric", "accuracy"], "say --response decision"),
-    ],
-)
-def test_what_cannot_be_read_is_said_in_the_words_of_the_options(
-    command: Command, tmp_path: Path, columns: dict[str, Any], options: list[str], said: str
-) -> None:
-    pd.DataFrame({"truth": ["a", "b", "c"] * 20, **columns}).to_csv(tmp_path / "p.csv", index=False)
-
-    ended = command("estimate", "p.csv", "--target", "truth", *options)
-
-    assert ended.code == 2 and said in ended.err, ended
-    assert "=" not in ended.err
-
-
 def test_labels_of_several_classes_that_are_numbers(command: Command, tmp_path: Path) -> None:
     y = np.arange(60) % 3
     pd.DataFrame({"truth": y, "one": np.where(np.arange(60) < 50, y, np.nan), "two": 0}).to_csv(

@@ -39,25 +39,6 @@ def test_an_export_needs_no_option(command: Command, caret: Path) -> None:
     assert (found["value"], found["selected_name"]) == (same.value, same.selected_name)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--target", "Species"], "--target Species contradicts what was recognised, fit$pred of caret"),
-        (["--format", "mlr3"], "caret.csv has no column 'row_ids' to use as one of the format"),
-        (["--format", "R"], "--format must be auto or one of"),
-        (["--method", "tt", "--exclude", "Resample"], "compares scores fold by fold"),
-        (["--prediction", "pred"], "--prediction pred contradicts what was recognised"),
-        (["--metric", "r2"], "r2"),
-        (["--exclude", "nothing"], "no column 'nothing' to use as one to leave out"),
-    ],
-)
-def test_what_does_not_fit_an_export_is_refused(
-    command: Command, caret: Path, options: list[str], said: str
-) -> None:
-    ended = command("estimate", "caret.csv", *options)
-    assert ended.code == 2 and said in ended.last and "Traceback" not in ended.err, ended.err
-
-
 def test_all_that_describes_the_estimate_applies_to_an_export(command: Command, caret: Path) -> None:
     options = ["--metric", "average_precision", "--positive", "no", "--target", "obs", "--method", "tt", "--json"]
     found = json.loads(command("estimate", "caret.csv", *options).out)

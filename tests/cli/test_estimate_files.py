@@ -89,21 +89,6 @@ def test_a_later_estimate_takes_the_place_of_an_earlier_one(command: Command, tm
     assert "uncorrected" in (tmp_path / "found" / "report.html").read_text(encoding="utf-8")
 
 
-def test_a_run_of_tune_is_not_overwritten(command: Command, tmp_path: Path) -> None:
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "run.db").write_bytes(b"")
-    ended = command(*READ, "--out", "run")
-
-    assert ended.code == 2 and "run holds a run of heldout tune" in ended.last and "--out" in ended.last
-    assert [path.name for path in (tmp_path / "run").iterdir()] == ["run.db"]
-
-
-def test_a_file_in_the_place_of_the_folder_is_one_sentence(command: Command) -> None:
-    ended = command(*READ, "--out", "p.csv")
-
-    assert ended.code == 2 and "the output folder p.csv cannot be written to (it is a file)" in ended.last
-
-
 @pytest.mark.parametrize("kind", ["classes", "regression"])
 def test_reports_of_other_targets(command: Command, tmp_path: Path, kind: str) -> None:
     rng = np.random.default_rng(7)

@@ -112,58 +112,6 @@ def test_settings_reach_every_method_that_has_them(command: Command, scores: pd.
     assert document["estimates"]["bbc"] == compared(scores)["bbc"].to_dict()
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--method", "best"], "--method must be one of all, cv, tt, bbc"),
-        (["--selection", "worst"], "--selection must be one of best"),
-        (["--candidates", "0.1"], "--candidates is not a setting of --method shrinkage; it is one of delong"),
-        (
-            ["--method", "delong", "--candidates", "few"],
-            "--candidates must be best or a share such as 0.1, got 'few'",
-        ),
-        (["--method", "delong", "--candidates", "2"], "above 0 and up to 1, got 2"),
-        (["--method", "delong", "--evaluation-share", "-1"], "above 0 and up to 1, got -1"),
-        (["--method", "delong", "--fixed-configuration", "six"], "--fixed-configuration must name a configuration"),
-        (
-            ["--method", "delong", "--configuration", "six"],
-            "--fixed-configuration must name a configuration of the",
-        ),
-        (
-            ["--method", "bbc", "--fixed-configuration", "one"],
-            "--fixed-configuration is not a setting of --method bbc",
-        ),
-        (["--configuration", "one", "--configuration", "two"], "and needs --row COL"),
-        (["--method", "delong", "--fixed-configuration", "one"], "use --evaluation-share 1.0 with it"),
-        (["--method", "delong", "--evaluation-share", "1"], "name one beforehand (--fixed-configuration"),
-        (["--method", "cv", "--stratify"], "--stratify is not a setting of --method cv; it is one of bbc"),
-        (["--control", "yes"], "--control must be one of auto, on, off, got 'yes'"),
-        (
-            ["--method", "bbc", "--interval", "narrow"],
-            "must be one of percentile, calibrated, sampling, got 'narrow'",
-        ),
-        (["--interval", "calibrated"], "is one of bbc: use --method bbc, or leave it out."),
-        (["--control", "off"], "is one of bbc: use --method bbc, or leave it out."),
-        (
-            ["--method", "cv", "--interval", "calibrated"],
-            "--interval is not a setting of --method cv; it is one of bbc",
-        ),
-        (["--method", "wilson"], "methods that do: cv"),
-        (["--alternative", "both"], "alternative must be one of two-sided"),
-        (["--threshold", "0.4"], "cuts scores into labels, but roc_auc reads the scores"),
-        (["--threshold", "half"], "is not a valid float"),
-        (["--n-jobs", "0"], "--n-jobs must be a number of processes, -1 for every core, or None, got 0"),
-    ],
-)
-def test_what_does_not_fit_is_refused_in_one_sentence(
-    command: Command, scores: pd.DataFrame, options: list[str], said: str
-) -> None:
-    ended = command(*READ, *options)
-
-    assert ended.code == 2 and said in ended.last, ended
-    assert "evaluation_share" not in ended.last and "configuration=" not in ended.last
-
-
 def test_a_threshold_cuts_scores_into_labels(command: Command, scores: pd.DataFrame) -> None:
     ended = command(*READ, "--metric", "accuracy", "--threshold", "0.3", "--json")
     expected = ho.estimate(
@@ -200,21 +148,3 @@ def test_a_method_takes_its_parameters(command: Command, scores: pd.DataFrame, t
     )  # fmt: skip
     assert ended.code == 0, ended.err
     assert json.loads(ended.out)["value"] == found.value
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("bbc(intervall='x')", "--method 'bbc' has no parameter 'intervall'; it has control, interval"),
-        (
-            "bbc(interval='x')",
-            "--method bbc(interval='x'): interval must be one of percentile, calibrated, sampling, got 'x'",
-        ),
-        ("bbc(ties='first') --ties average", "--method bbc(ties='first') says ties, and so does an option"),
-        ("all(x=1)", "--method 'all' has no parameter 'x'; it takes no parameters"),
-    ],
-)
-def test_wrong_parameters_are_named(command: Command, scores: pd.DataFrame, text: str, sentence: str) -> None:
-    method, _, others = text.partition(" --")
-    ended = command(*READ, "--metric", "roc_auc", "--method", method, *(f"--{others}".split(" ") if others else []))
-    assert ended.code == 2 and sentence in ended.err

@@ -102,25 +102,6 @@ def refused(*options: str) -> str:
     return ended.output.strip().splitlines()[-1]
 
 
-@pytest.mark.parametrize(
-    "written, said",
-    [
-        ("within", "--selection 'within' needs its tolerance; write 'within(tolerance=...)'."),
-        ("top_k(j=2)", "--selection 'top_k' has no parameter 'j'; it has k."),
-        (
-            "top_k",
-            "--selection 'top_k' averages the 10 best, but there are 3 configurations; write 'top_k(k=1)', with",
-        ),
-        ("top_k(2)", "--selection must be one of best, one_standard_error, average_rank, top_k, greedy_ensemble,"),
-        ("average_rank", "name them: \"average_rank(metrics=['roc_auc', 'log_loss'])\"."),
-    ],
-    ids=["within", "parameter", "too many", "no name", "average_rank"],
-)
-def test_rules_are_refused_in_the_words_of_the_option(table: pd.DataFrame, written: str, said: str) -> None:
-    last = refused("--selection", written)
-    assert said in last
-
-
 @pytest.mark.parametrize("rule, metric", [("threshold", "f1"), ("top_k(k=2)", "accuracy")])
 @pytest.mark.parametrize("words", [False, True], ids=["0 and 1", "text"])
 def test_labels_are_neither_cut_nor_averaged(table: pd.DataFrame, rule: str, metric: str, words: bool) -> None:

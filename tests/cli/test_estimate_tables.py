@@ -66,30 +66,6 @@ def test_two_columns_of_two_classes(command: Command, tmp_path: Path) -> None:
     assert document(other)["uncorrected"] == pytest.approx(document(two)["uncorrected"])  # both rank alike
 
 
-@pytest.mark.parametrize(
-    ("columns", "options", "said"),
-    [
-        ({"m[x]": 0.5, "m[y]": 0.5}, [], "'m[x]', 'm[y]' of 'm' must be one column for each class of the target"),
-        ({"m[x]": 0.5, "m[y]": 0.3, "m[z]": 0.2, "k": "x"}, [], "name every column name[class], or"),
-        ({"m[x]": 0.5, "m[y]": 0.5, "m[z]": 0.5}, ["--metric", "log_loss"], "probabilities must sum to 1"),
-        (
-            {"m[1]": 0.5, "m[2]": 0.3, "m[3]": 0.2},
-            [],
-            "as the probabilities of the target's classes ('x', 'y', 'z') do",
-        ),
-        ({"m": 0.5}, ["--metric", "log_loss"], "are a column for each class, named name[class]"),
-    ],
-    ids=["lacking", "mixed", "sum", "other labels", "one column"],
-)
-def test_classes_that_cannot_be_read(
-    command: Command, classes: Any, tmp_path: Path, columns: dict[str, Any], options: list[str], said: str
-) -> None:
-    pd.DataFrame({"truth": classes[0], **columns}).to_csv(tmp_path / "p.csv", index=False)
-    ended = command("estimate", "p.csv", "--target", "truth", *options)
-
-    assert ended.code == 2 and said in ended.last, ended
-
-
 @pytest.fixture
 def repeats(tmp_path: Path) -> dict[str, Any]:
     """What ``ho.estimate`` takes, also as a long file in which every repeat has its own order."""
@@ -119,16 +95,6 @@ def test_repeats_of_the_same_rows(
     assert document(ended) == as_estimate_prints(expected) | {"selected_name": "m0"}
     assert expected["selected"] == 0
     assert "90 rows, 3 configurations ('m0' to 'm2'), 2 repeats, regression target" in ended.err
-
-
-def test_repeats_in_another_order_need_the_row(command: Command, repeats: dict[str, Any]) -> None:
-    ended = command(
-        "estimate", "p.parquet", "--target", "y", "--fold", "f", "--repeat", "rep", "--exclude", "patient",
-        "--weight", "w",
-    )  # fmt: skip
-
-    assert ended.code == 2
-    assert "has two values of the target" in ended.last and "with --row COL" in ended.last
 
 
 def test_rows_matched_by_order_are_noted(command: Command, tmp_path: Path) -> None:
@@ -164,28 +130,6 @@ def test_times_to_an_event(command: Command, survival: pd.DataFrame) -> None:
 
     assert document(ended) == expected.to_dict()
     assert "Metric: concordance_index." in ended.err and "survival target" in ended.err
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--event", "alive"], "no column 'alive' to use as the event"),
-        (["--event", "cox 0"], "event column 'cox 0' must hold 1 (the event was seen) or 0 (censored)"),
-        (["--event", "died", "--metric", "roc_auc"], "--metric 'roc_auc' does not fit a survival"),
-        (
-            ["--metric", "concordance_index"],
-            "is for times to an event; name the column that tells whether the event happened with --event COL.",
-        ),
-        (["--event", "died", "--positive", "1"], "--positive 1 needs a target of two classes, got a survival one"),
-    ],
-    ids=["unknown", "no event", "metric", "no event column", "positive"],
-)
-def test_survival_that_cannot_be_read(
-    command: Command, survival: pd.DataFrame, options: list[str], said: str
-) -> None:
-    ended = command("estimate", "p.csv", "--target", "months", *options)
-
-    assert ended.code == 2 and said in ended.last, ended
 
 
 def test_counts_with_predictions_that_have_decimals_are_a_regression(command: Command, tmp_path: Path) -> None:

@@ -35,8 +35,8 @@ from heldout.cli import main
 
 main(sys.argv[2:])
 """
-TUNE = ["tune", "example:breast_cancer", "--target", "target", "--n-bootstraps", "50"]
-CELLS = 20
+TUNE = ["tune", "example:breast_cancer", "--target", "target", "--cv", "3", "--n-bootstraps", "50"]
+CELLS = 12
 
 
 def start(folder: Path, *options: str) -> Forked:

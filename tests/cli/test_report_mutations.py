@@ -70,19 +70,19 @@ def check_sentence(error: InputError) -> None:
     assert "\n" not in str(error) and len(str(error)) < 600
 
 
-@pytest.mark.parametrize("values", [VALUES, pytest.param(MORE, marks=pytest.mark.slow)], ids=["some", "more"])
-@pytest.mark.parametrize("kind", ["classes", "numbers", "validation"])
-def test_a_value_of_another_type_is_found(kind: str, values: tuple[Any, ...], documents: dict[str, Any]) -> None:
-    whole = documents[kind]
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["one value", "all"])
+def test_a_value_of_another_type_is_found(every: bool, documents: dict[str, Any]) -> None:
     n_refused = 0
-    for place in places(whole):
-        for value in values:
-            with changed(whole, place, value) as document:
-                try:
-                    assert facts_of_json(json.dumps(document)).to_dict() == document, (place, value)
-                except ValueError as error:
-                    assert str(error).isprintable() and len(str(error)) < 300
-                    n_refused += 1
+    for number, whole in enumerate(documents.values()):
+        for place in places(whole):
+            number += 1  # which value a place gets by default: most places are in three documents
+            for value in (*VALUES, *MORE) if every else VALUES[number % len(VALUES) :][:1]:
+                with changed(whole, place, value) as document:
+                    try:
+                        assert facts_of_json(json.dumps(document)).to_dict() == document, (place, value)
+                    except ValueError as error:
+                        assert str(error).isprintable() and len(str(error)) < 300
+                        n_refused += 1
     assert n_refused > 200
 
 

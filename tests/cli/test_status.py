@@ -150,28 +150,6 @@ def test_a_file_that_was_only_made(command: Callable[..., Any], tmp_path: Path) 
     assert "state  nothing was started yet" in command("status", ".").out
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        pytest.param(lambda path: None, "there is no folder or run file out", id="nothing there"),
-        pytest.param(lambda path: path.mkdir(), "the folder out holds no run file (run.db)", id="another folder"),
-        pytest.param(
-            lambda path: path.write_text("a,b\n1,2\n"),
-            "out is not a run file of heldout (it begins with",
-            id="a table",
-        ),
-    ],
-)
-def test_what_is_no_run(
-    command: Callable[..., Any], tmp_path: Path, make: Callable[[Path], None], said: str
-) -> None:
-    make(tmp_path / "out")
-    ended = command("status", "out")
-    assert (ended.code, ended.out) == (2, "")
-    assert said in ended.err
-    assert len(ended.err.strip().splitlines()) == 1
-
-
 def watched(command: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, *acts: Callable[[], Any]) -> Any:
     """``status out --watch``, with something done in each pause between two looks."""
     steps = iter(acts)
@@ -233,13 +211,6 @@ def test_a_watched_run_that_goes_away(
     ended = watched(command, monkeypatch, (tmp_path / "out" / "run.db").unlink)
     assert ended.code == 2 and "state  nothing was started yet" in ended.out
     assert ended.err.startswith("Error: there is no run file out/run.db")
-
-
-def test_watching_prints_for_people(command: Callable[..., Any], tmp_path: Path) -> None:
-    half_done(tmp_path / "out")
-    ended = command("status", "out", "--watch", "--json")
-    assert (ended.code, ended.out) == (2, "")
-    assert ended.err == "Error: --watch prints for people, and --json one document; leave one of them out.\n"
 
 
 def test_a_run_of_tune(command: Callable[..., Any], table: Callable[..., Path], tiny_space: None) -> None:

@@ -55,7 +55,6 @@ def test_it_leaves_the_files_of_a_search_and_resuming_gives_the_same(
 @pytest.mark.parametrize(
     "options, said, fits",
     [
-        (["--inner", "holdout"], "nadeau_bengio", 2 * 4 + 2 * 4 + 4 + 1),
         (["--inner", "2", "--repeats", "2"], "nadeau_bengio", 2 * 8 * 2 + 8 + 2 * 2 + 1),
         (["--across", "all", "--interval", "none"], None, 37),
         (
@@ -63,10 +62,9 @@ def test_it_leaves_the_files_of_a_search_and_resuming_gives_the_same(
             "bates_hastie_tibshirani",
             37 + 6 * (2 * 2 + 1),
         ),
-        (["--cv", "holdout", "--inner", "holdout"], "test_part", 2 + 1 + 1),
         (["--cv", "holdout:0.3", "--inner", "holdout:0.2", "--metric", "accuracy"], "test_part", 2 + 1 + 1),
     ],
-    ids=["holdout", "number", "across", "bates", "double", "share"],
+    ids=["number", "across", "bates", "share"],
 )
 def test_options_reach_the_protocol(
     command: Command, table: Write, tmp_path: Path, options: list[str], said: str | None, fits: int
@@ -76,64 +74,6 @@ def test_options_reach_the_protocol(
     assert ("inner means" in ended.out) == ("--across" in options)
     assert document["n_fits"] == fits and document["provenance"]["interval"] == said
     assert (document["interval"] is None) == (said is None)
-
-
-@pytest.mark.parametrize(
-    "options, said",
-    [
-        (
-            ["--inner", "outer"],
-            "--inner must be remaining, holdout, holdout:SHARE, or a number of folds of at least 2, got 'outer'",
-        ),
-        (
-            ["--inner", "1"],
-            "--inner must be remaining, holdout, holdout:SHARE, or a number of folds of at least 2, got '1'",
-        ),
-        (["--across", "some"], "--across must be one of folds, all, got 'some'"),
-        (
-            ["--interval", "percentile"],
-            "--interval must be one of auto, nadeau_bengio, bates_hastie_tibshirani, test_part, bootstrap, none",
-        ),
-        (["--cv", "2"], "at least 3 outer folds, got 2; use --cv 5, or --inner 3 (new folds)."),
-        (["--cv", "holdout"], "--inner remaining needs outer folds that test every row once"),
-        (["--cv", "holdout", "--inner", "holdout:2.5"], "--inner holdout:2.5: the share must lie between 0 and 1"),
-        (["--inner", "holdout:half"], "--inner must be remaining, holdout, holdout:SHARE, or a number of folds"),
-        (
-            ["--cv", "holdout:0.6", "--inner", "holdout"],
-            "use a --cv that tests fewer rows, or --inner holdout:0.25.",
-        ),
-        (["--interval", "bates_hastie_tibshirani"], "is for means of one loss per row"),
-        (
-            ["--method", "bbc", "--interval", "nadeau_bengio"],
-            "--interval must be one of percentile, calibrated, sampling, got",
-        ),
-        (["--method", "bbc", "--inner", "3"], "--inner is for --method nested, and here the method is bbc"),
-        (["--method", "nesting"], "--method must be one of"),
-        (["--drop", "sequential"], "--drop sequential plans its own splits"),
-    ],
-    ids=[
-        "inner",
-        "one",
-        "across",
-        "interval",
-        "two",
-        "holdout",
-        "share",
-        "no share",
-        "half",
-        "area",
-        "of bbc",
-        "bbc",
-        "method",
-        "sequential",
-    ],
-)
-def test_what_does_not_go_together_is_refused(
-    command: Command, table: Write, tmp_path: Path, options: list[str], said: str
-) -> None:
-    ended = command("tune", table(), *NESTED, "--out", "out", *options)
-    assert ended.code == 2 and said in ended.err
-    assert not (tmp_path / "out" / "estimate.json").exists()
 
 
 @pytest.mark.draws_report

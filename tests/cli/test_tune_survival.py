@@ -78,19 +78,3 @@ def test_survival_probabilities_are_kept_at_the_times_of_the_metric(command: Com
 def test_the_search_is_repeated_by_nested(command: Command, study: Path) -> None:
     ended = tune(command, study, "--method", "nested", "--interval", "none")
     assert "by nested_cv" in ended.out and "(3 outer" not in ended.err
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--task", "survival"), "--task survival needs the column of events at the times"),
-        (("--event", "died", "--task", "regression"), "--event died is for times to an event"),
-        (("--event", "marker"), "column 'marker' (the event) has 3 missing values in 80 rows"),
-        (("--event", "died", "--metric", "r2"), "metric 'r2' does not fit a survival target; metrics that do:"),
-        (("--event", "died", "--metric", "integrated_brier_score"), "needs the times"),
-    ],
-    ids=["no event", "regression", "missing", "r2", "no times"],
-)
-def test_bad_input_is_one_sentence(command: Command, study: Path, options: Any, said: str) -> None:
-    ended = command("tune", study, "--target", "years", *options)
-    assert ended.code == 2 and said in ended.last

@@ -271,31 +271,6 @@ def test_parts_of_dates(texts: list[str], parts: list[list[float]]) -> None:
     assert [*found] == ["d year", "d month", "d days"]
 
 
-@pytest.mark.parametrize(
-    ("change", "options", "said"),
-    [
-        ({"ill": ["Ja", "ja", "nein"] * 20}, (), "holds 'Ja', 'ja', which differ in capitals or blanks only"),
-        ({"ill": ["None", "mild", "None"] * 20}, (), "if the text 'None' is a class, use --not-missing None"),
-        (
-            {"status": ["0", "1"] * 30, "days": [str(i * 3) for i in range(N)]},
-            ("--target", "days"),
-            "--event status",
-        ),
-        ({"seen": ["1/2/2020"] * N}, ("--date", "seen"), "do not show which number is the day"),
-        ({"seen": ["2020-01-02"] * 59 + ["May"]}, ("--date", "seen"), "'May' in row 60, which is no date"),
-        ({}, ("--date", "ill"), "--date ill: the column is the target; name a predictor."),
-        ({}, ("--factor", "stge"), "no column 'stge' to use as a column of --factor; the nearest names are"),
-        ({}, ("--missing", "unknown"), "--missing unknown: no cell of"),
-        ({"seen year": ["1"] * N}, ("--date", "seen"), "--date seen makes the column 'seen year'"),
-    ],
-)
-def test_what_could_be_read_in_two_ways_is_refused_with_the_option(
-    tune: Callable[..., Any], columns: dict[str, list[str]], change: Any, options: tuple[str, ...], said: str
-) -> None:
-    ended = tune(columns | change, "--target", "ill", *options)
-    assert ended.code == 2 and said in " ".join(ended.err.split()), ended.err
-
-
 def test_the_options_decide(tune: Callable[..., Any], columns: dict[str, list[str]]) -> None:
     classes = {"ill": ["Ja", "ja", "None"] * 20}
     ended = tune(columns | classes, "--target", "ill", "--alike-labels", "merge", "--not-missing", "None", "--json")

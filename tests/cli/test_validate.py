@@ -131,7 +131,6 @@ def test_predictors_are_the_only_columns(command: Command, table: Write, frame: 
     assert json.loads(ended.out)["columns"] == ["a", "row"]
 
 
-@pytest.mark.draws_report
 def test_survival_with_a_time(command: Command, survival: Path, tmp_path: Path) -> None:
     ended = validate(command, survival, *QUICK, "--event", "died", "--time", "0.5", "--json", target="days")
 
@@ -253,7 +252,7 @@ def test_saved_models_load_and_predict_as_the_readme_says(command: Command, surv
 
 @pytest.mark.parametrize(
     ("method", "interval"),
-    [("optimism", "double"), ("oob", "percentile"), ("632+", "none"), ("optimism", "location_shifted")],
+    [("optimism", "double"), ("oob", "percentile"), ("632+", "none")],
     ids=lambda word: word,
 )
 def test_every_method_and_interval(command: Command, table: Write, method: str, interval: str) -> None:
@@ -286,7 +285,6 @@ def test_classes_that_are_told_apart_are_said_to_be(command: Command, table: Wri
     assert "tells the classes" not in validate(command, table("b.csv"), *LINEAR, out="b").out
 
 
-@pytest.mark.draws_report
 def test_several_models_are_chosen_among_in_two_stages(command: Command, table: Write, tmp_path: Path) -> None:
     (tmp_path / "rivals.py").write_text(
         "from sklearn.dummy import DummyClassifier\nmodel = [('dummy', DummyClassifier())]\n"

@@ -98,7 +98,7 @@ class Regressor(RegressorMixin, Changed):
 
 
 def searched(model: Any, how: str, y: Any, scoring: str, **settings: Any) -> Any:
-    fast = {"cv": 3, "n_bootstraps": 50, "random_state": 0}
+    fast = {"cv": 3, "n_bootstraps": 10, "random_state": 0}
     search = ho.HeldOutSearchCV(model, {"how": ["copy", how]}, scoring=scoring, **fast, **settings)
     return search.fit(X, y)
 

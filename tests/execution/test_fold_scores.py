@@ -56,12 +56,13 @@ CASES = [(kind, weighted) for kind in MODEL for weighted in (False, True)]
 @pytest.mark.parametrize(("kind", "weighted"), CASES, ids=lambda each: str(each))
 def test_they_equal_those_of_the_scorer(kind: str, weighted: bool) -> None:
     (configuration,) = make_configurations(MODEL[kind])
+    X, y = rows_of(kind)
+    model: BaseEstimator = configuration.fresh().fit(X[SPLIT.train], y[SPLIT.train])
     compared = 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, context in contexts(kind, weighted):
             result: CellResult = fit_cell(context, configuration, SPLIT)
-            model: BaseEstimator = configuration.fresh().fit(context.X[SPLIT.train], context.y[SPLIT.train])
             theirs, _ = scores_by_scorer(context, model, context.X[SPLIT.test], context.y[SPLIT.test], SPLIT.test)
             assert result.test_scores == pytest.approx(theirs, rel=1e-12, abs=1e-12, nan_ok=True), name
             compared += 1

@@ -47,7 +47,7 @@ CASES: dict[str, tuple[Any, Any, Any, str]] = {
 def search(
     estimator: Any, grid: Any, y: Any, scoring: Any, *, fit_params: Any = None, cv: Any = None, **settings: Any
 ) -> HeldOutSearchCV:
-    settings = {"random_state": 0, "n_bootstraps": 50} | settings
+    settings = {"random_state": 0, "n_bootstraps": 10} | settings
     made = HeldOutSearchCV(estimator, grid, scoring=scoring, cv=LeaveOneOut() if cv is None else cv, **settings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scikit-learn, of scores of a single row

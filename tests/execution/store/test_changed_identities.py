@@ -26,6 +26,14 @@ def searched(path: Path, **settings: Any) -> Any:
     return ho.HeldOutSearchCV(MODELS, store=path, **given).fit(X, Y)
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The file of a finished search."""
+    path = tmp_path_factory.mktemp("finished") / "run.db"
+    searched(path)
+    return path.read_bytes()
+
+
 def changed(path: Path, *statements: str) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA foreign_keys = OFF")
@@ -70,9 +78,9 @@ def exchanged(*columns: str) -> list[str]:
         pytest.param(["UPDATE run SET checksum = checksum + 1"], id="the checksum"),
     ],
 )  # fmt: skip
-def test_a_changed_row_is_damage(tmp_path: Path, statements: list[str]) -> None:
+def test_a_changed_row_is_damage(tmp_path: Path, finished: bytes, statements: list[str]) -> None:
     path = tmp_path / "run.db"
-    searched(path)
+    path.write_bytes(finished)
     changed(path, *statements)
     for attempt in (lambda: searched(path), SQLiteStore(path).estimate_so_far):
         with pytest.raises(StoreError, match=r"is damaged \(the row of .* is not as it was written\)") as refused:

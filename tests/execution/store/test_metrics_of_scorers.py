@@ -27,15 +27,14 @@ from heldout.execution.store.so_far import search_so_far
 X, Y = make_classification(60, random_state=0)
 LABELS = np.where(Y == 1, "a", "b")
 XR, YR = make_regression(60, 3, noise=5.0, random_state=0)
-OF_CLASSES = ["accuracy", "average_precision", "f1", "f1_macro", "jaccard", "neg_brier_score", "rand_score",
-              "precision", "neg_log_loss", "top_k_accuracy", "d2_brier_score", "matthews_corrcoef"]  # fmt: skip
-OF_NUMBERS = ["r2", "neg_max_error", "explained_variance", "neg_mean_absolute_percentage_error", "v_measure_score"]
+OF_CLASSES = ["average_precision", "f1_macro", "jaccard", "neg_brier_score", "rand_score", "top_k_accuracy"]
+OF_NUMBERS = ["r2", "neg_max_error", "v_measure_score"]
 
 
 def check(path: Path, data: tuple[Any, Any], scoring: Any) -> None:
     model = Ridge() if data[1].dtype.kind == "f" else LogisticRegression()
     grid = {"alpha": [0.1, 1.0]} if isinstance(model, Ridge) else {"C": [0.1, 1.0]}
-    settings: dict[str, Any] = {"cv": 3, "n_bootstraps": 20, "random_state": 0, "store": path}
+    settings: dict[str, Any] = {"cv": 3, "n_bootstraps": 5, "random_state": 0, "store": path}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         search = ho.HeldOutSearchCV(model, grid, scoring=scoring, **settings).fit(*data)
@@ -44,14 +43,10 @@ def check(path: Path, data: tuple[Any, Any], scoring: Any) -> None:
     assert found.metric == search.estimate_.metric
 
 
-@pytest.mark.parametrize("name", OF_CLASSES)
-def test_scorers_of_classes(tmp_path: Path, name: str) -> None:
-    check(tmp_path / "run.db", (X, Y), name)
-
-
-@pytest.mark.parametrize("name", OF_NUMBERS)
-def test_scorers_of_numbers(tmp_path: Path, name: str) -> None:
-    check(tmp_path / "run.db", (XR, np.abs(YR)), name)
+def test_some_of_each_kind(tmp_path: Path) -> None:
+    for names, data in ((OF_CLASSES, (X, Y)), (OF_NUMBERS, (XR, np.abs(YR)))):
+        for name in names:
+            check(tmp_path / f"{name}.db", data, name)
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def own_score(y_true: Any, y_pred: Any) -> float:
 
 
 def search(feedback: Any = CrossFitting(n_trials=6), **settings: Any) -> ho.HeldOutOptunaSearchCV:  # noqa: B008
-    settings = {"n_trials": 8, "cv": CV, "scoring": "accuracy", "random_state": 3, "n_bootstraps": 200} | settings
+    settings = {"n_trials": 8, "cv": CV, "scoring": "accuracy", "random_state": 3, "n_bootstraps": 20} | settings
     return ho.HeldOutOptunaSearchCV(SVC(), SPACE, feedback=feedback, **settings)
 
 
@@ -244,11 +244,9 @@ class Clock:
     ("feedback", "seconds", "slow", "made", "each", "why"),
     [
         ("auto", 520, 1.0, 80, (5,) * K, ""),  # the search has 400 seconds, and its trials afford 5 each
-        ("auto", 4000, 1.0, 100, (7,) * K, ""),  # n_trials ends it before
         ("auto", 520, 2.0, 80, (3,), "failed, as the search without fold 0 was too short (the timeout left it 3"),
         ("auto", 130, 1.0, 26, None, "leaves each sampler 1 trial, of at least 5"),  # all the time is its own
         ("cross-fitted", 130, 1.0, 20, (2,), "the timeout left it 2 trials, of at least 5"),
-        ("cross-fitted", 260, 0.5, 40, (5,) * K, ""),
         (CrossFitting(n_trials=20), 520, 1.0, 80, (6,) * K, ""),
         (CrossFitting(n_trials=2), 65, 1.0, 10, (1,), "the timeout left it 1 trial, of at least 2"),
     ],
@@ -259,7 +257,8 @@ def test_a_timeout_covers_all_searches(
     clock = Clock(slow)
     monkeypatch.setattr(SVC, "fit", clock.timed(SVC.fit))
     monkeypatch.setattr("heldout.search.optuna.study.time", clock)
-    model = search(feedback, n_trials=100, timeout=seconds, n_bootstraps=20)
+    sampler = optuna.samplers.RandomSampler(seed=0)
+    model = search(feedback, n_trials=100, timeout=seconds, n_bootstraps=20, sampler=sampler)
     if why and feedback != "auto":
         with pytest.warns(HeldoutWarning, match="`feedback='all'` estimates without it"):
             found = model.fit(X, Y)
@@ -313,7 +312,7 @@ def test_the_scores_that_a_sampler_saw_are_kept() -> None:
 def test_a_sampler_that_fits_the_folds_is_flagged(scoring: Any, most: Any) -> None:
     """On noise some searches do, by chance or not; what is flagged is a mean difference above the limit."""
     flagged = []
-    for seed in range(6):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         x, y = rng.normal(size=(60, 4)), np.tile([0, 1], 30)
         neighbours = KNeighborsClassifier(), {"n_neighbors": range(5, 36)}
