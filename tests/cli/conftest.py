@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import loguniform
+from scipy.stats import loguniform, randint
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.tree import DecisionTreeClassifier
 
 from heldout.data.task import TaskKind
 from heldout.spaces.presets import _on_scaled
@@ -50,6 +51,17 @@ def tiny_space(monkeypatch: pytest.MonkeyPatch) -> None:
         return [("logistic", _on_scaled(LogisticRegression())(X), {"fit__C": values})]
 
     monkeypatch.setattr("heldout.spaces.preset", tiny)
+
+
+@pytest.fixture
+def bare_space(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two trees, or a distribution of them, for tables without text: nothing is prepared, so fits are quick."""
+
+    def bare(name: str, X: Any, kind: TaskKind, *, distributions: bool = False) -> list[Any]:
+        leaves = {"max_leaf_nodes": randint(2, 20)} if distributions else {"max_depth": [1, 3]}
+        return [("tree", DecisionTreeClassifier(random_state=0), leaves)]
+
+    monkeypatch.setattr("heldout.spaces.preset", bare)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from heldout.report.render import write_report
 Command = Callable[..., Any]
 Write = Callable[..., Path]
 
-QUICK = ["--n-jobs", "1", "--n-bootstraps", "50"]
+QUICK = ["--n-jobs", "1", "--n-bootstraps", "50", "--cv", "2"]
 FILES = {"run.db", "model.skops", "model.trusted.json", "predictions.parquet", "estimate.json", "report.html",
          "methods.md", "card.md"}  # fmt: skip
 
@@ -64,7 +64,7 @@ def test_a_table_becomes_a_model_an_estimate_and_a_report(command: Command, tabl
         "data.csv: 60 rows, 3 columns to predict from.",
         "binary classification (positive class 'yes')",
         "Metric: roc_auc. To choose another: --metric NAME.",
-        "2 configurations (logistic) x 5 folds = 10 fits, seed 0",
+        "2 configurations (logistic) x 2 folds = 4 fits, seed 0",
     ):
         assert said in ended.out
     assert "Note: Excluded 'constant' (constant)." in ended.err
@@ -81,10 +81,10 @@ def test_importance_is_in_the_report_and_changes_nothing_else(
     found = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
 
     assert again["value"] == plain["value"] and again["n_fits"] == plain["n_fits"]
-    assert plain_report["importance"] is None and found["importance"]["splits"] == 5
+    assert plain_report["importance"] is None and found["importance"]["splits"] == 2
     columns = {column["name"] for column in found["columns"]["listed"]}
     assert {each["column"] for each in found["importance"]["columns"]} == columns
-    assert found["coefficients"]["splits"] == 5 and plain_report["coefficients"]["splits"] == 0
+    assert found["coefficients"]["splits"] == 2 and plain_report["coefficients"]["splits"] == 0
     assert found["ranking"] == plain_report["ranking"]
 
 
@@ -122,7 +122,7 @@ def test_a_calibrated_interval_is_that_of_the_estimate_from_the_file(command: Co
 
 def test_a_search_without_an_estimate_of_its_winner_leaves_its_files(command: Command, tmp_path: Path) -> None:
     (tmp_path / "few.csv").write_text("a,y\n1.5,0.5\n4,1.5\n2,0.25\n")  # no bootstrap can be scored by r2
-    ended = tune(command, Path("few.csv"), "--cv", "2", target="y")
+    ended = tune(command, Path("few.csv"), target="y")
     assert "No estimate: r2 needs two different target values" in ended.err
     assert {path.name for path in (tmp_path / "out").iterdir()} >= FILES
 
@@ -146,7 +146,7 @@ def test_with_json_stdout_is_one_document_and_stderr_the_rest(finished: Any, tmp
     assert {name: document[name] for name in estimate} == estimate
     assert document["winner"]["params"]["model"] == "logistic"
     assert document["set_aside"] == {"constant": "constant"}
-    assert document["n_fits"] == 10 and document["task"] == "binary"
+    assert document["n_fits"] == 4 and document["task"] == "binary"
     assert all(Path(path).exists() for path in document["files"].values())
     assert "60 rows" in finished.err
 
@@ -169,7 +169,7 @@ def test_the_same_seed_gives_the_same_estimate_and_another_seed_another(
 
 @pytest.mark.usefixtures("finished")
 def test_the_saved_predictions_give_the_same_estimate(command: Command, tmp_path: Path) -> None:
-    grouped = ["--repeats", "2", "--groups", "site", "--cv", "2", "--metric", "accuracy"]
+    grouped = ["--repeats", "2", "--groups", "site", "--metric", "accuracy"]
     tune(command, Path("data.csv"), *grouped, out="grouped")
     for out in ("out", "grouped"):
         stored = json.loads((tmp_path / out / "estimate.json").read_text())
@@ -199,9 +199,7 @@ def test_the_saved_model_loads_with_the_reviewed_types(frame: pd.DataFrame, tmp_
     ],
 )
 def test_every_kind_of_task(command: Command, table: Write, target: Any, metric: str, options: list[str]) -> None:
-    document = json.loads(
-        tune(command, table(y=target, drop=["outcome"]), *options, "--cv", "2", "--json", target="y").out
-    )
+    document = json.loads(tune(command, table(y=target, drop=["outcome"]), *options, "--json", target="y").out)
 
     assert document["metric"] == metric
     assert document["interval"]["low"] <= document["value"] <= document["interval"]["high"]
@@ -210,7 +208,7 @@ def test_every_kind_of_task(command: Command, table: Write, target: Any, metric:
 def test_f1_counts_the_class_that_was_named(command: Command, table: Write) -> None:
     path = table()
     of_yes, of_no = (
-        json.loads(tune(command, path, "--metric", "f1", "--positive", label, "--cv", "2", "--json", out=label).out)
+        json.loads(tune(command, path, "--metric", "f1", "--positive", label, "--json", out=label).out)
         for label in ("yes", "no")
     )
 
@@ -264,7 +262,7 @@ def test_resume_of_a_finished_run_fits_nothing_again(
     again = json.loads(tune(command, Path("data.csv"), "--json", "--resume").out)
 
     assert again["distribution"] == first["distribution"] and again["value"] == first["value"]
-    assert (first["n_fits_resumed"], again["n_fits_resumed"]) == (0, 10)
+    assert (first["n_fits_resumed"], again["n_fits_resumed"]) == (0, 4)
 
 
 def test_resume_without_a_run_begins_one(command: Command, table: Write) -> None:
@@ -288,8 +286,8 @@ def test_resume_on_other_data_says_what_differs(command: Command, table: Write, 
 @pytest.mark.parametrize(
     "options, said",
     [
-        (["--cv", "3"], "--cv 5 then, 3 now; other folds (5 splits then, 3 splits now). Resume"),
-        (["--seed", "1"], "--seed 0 then, 1 now; other folds (5 splits then and now, but not the same). Resume"),
+        (["--cv", "3"], "--cv 2 then, 3 now; other folds (2 splits then, 3 splits now). Resume"),
+        (["--seed", "1"], "--seed 0 then, 1 now; other folds (2 splits then and now, but not the same). Resume"),
         (["--metric", "accuracy"], "--metric not given then, accuracy now; other settings (scoring"),
         (["--positive", "no"], "--positive not given then, no now; other "),
     ],
@@ -304,7 +302,7 @@ def test_resume_with_another_option_names_it_with_both_values(
 @pytest.mark.usefixtures("finished")
 def test_an_option_that_changes_no_fit_is_no_other_run(command: Command) -> None:
     assert (
-        "10 of them before"
+        "4 of them before"
         in tune(command, Path("data.csv"), "--preset", "standard", "--method", "cv", "--resume").out
     )
 
@@ -326,5 +324,5 @@ def test_the_report_says_how_to_make_it_again(command: Command, table: Write, tm
     content = json.loads((tmp_path / "out" / "report.json").read_text())
 
     assert content["command"] == (
-        "heldout tune data.csv --target outcome --n-bootstraps 50 --n-jobs 1 --seed 3 --out out"
+        "heldout tune data.csv --target outcome --cv 2 --n-bootstraps 50 --n-jobs 1 --seed 3 --out out"
     )

@@ -1,4 +1,4 @@
-"""``heldout tune --method nested``, in this process with a space of two configurations."""
+"""``heldout tune --method nested``, in this process with a space of two trees."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Write = Callable[..., Path]
 
 NESTED = ["--target", "outcome", "--n-jobs", "1", "--cv", "4", "--method", "nested", "--seed", "3"]
 
-pytestmark = pytest.mark.usefixtures("tiny_space")
+pytestmark = pytest.mark.usefixtures("bare_space")
 
 
 def tune(command: Command, path: Path, *options: object, out: str = "out") -> Any:
@@ -28,7 +28,7 @@ def tune(command: Command, path: Path, *options: object, out: str = "out") -> An
 def test_it_leaves_the_files_of_a_search_and_resuming_gives_the_same(
     command: Command, table: Write, tmp_path: Path
 ) -> None:
-    path = table()
+    path = table(drop=["text"])
     ended = tune(command, path)
 
     assert "the search is repeated for each of 4 outer folds, 37 fits in all." in ended.out  # 16 · 2 + 4 + 1
@@ -69,7 +69,7 @@ def test_it_leaves_the_files_of_a_search_and_resuming_gives_the_same(
 def test_options_reach_the_protocol(
     command: Command, table: Write, tmp_path: Path, options: list[str], said: str | None, fits: int
 ) -> None:
-    ended = tune(command, table(), *options)
+    ended = tune(command, table(drop=["text"]), *options)
     document = json.loads((tmp_path / "out" / "estimate.json").read_text())
     assert ("inner means" in ended.out) == ("--across" in options)
     assert document["n_fits"] == fits and document["provenance"]["interval"] == said
@@ -80,7 +80,7 @@ def test_options_reach_the_protocol(
 def test_a_hold_out_inside_a_hold_out_is_one_search_whose_winner_is_tested_once(
     command: Command, table: Write, tmp_path: Path
 ) -> None:
-    path = table()
+    path = table(drop=["text"])
     options = ["--cv", "holdout", "--inner", "holdout", "--metric", "accuracy"]
     ended = tune(command, path, *options)
     assert "Hold-out: the winner of a search on the other rows is tested once, 4 fits in all." in ended.out

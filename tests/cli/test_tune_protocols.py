@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.tree import DecisionTreeClassifier
 
 from heldout.estimates import METHODS
 
@@ -36,14 +35,7 @@ def small(frame: Any, tmp_path: Path) -> Path:
     return Path("small.csv")
 
 
-@pytest.fixture
-def bare_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two trees in place of a preset: nothing is prepared for them, so that a hundred searches take seconds."""
-    trees = [("tree", DecisionTreeClassifier(random_state=0), {"max_depth": [1, 3]})]
-    monkeypatch.setattr("heldout.spaces.preset", lambda *told, **how: trees)
-
-
-@pytest.mark.usefixtures("bare_trees")
+@pytest.mark.usefixtures("bare_space")
 @pytest.mark.parametrize(
     "cv",
     ["4", *(pytest.param(cv, marks=pytest.mark.slow) for cv in PLANS[1:])],
@@ -97,12 +89,13 @@ def test_a_hold_out_is_planned_in_words(command: Command, table: Write) -> None:
 
 
 @pytest.mark.draws_report
-@pytest.mark.usefixtures("tiny_space")
+@pytest.mark.usefixtures("bare_space")
 @pytest.mark.parametrize(("scheme", "fits"), [("cvt", 4 * (3 * 2 + 1) + 3 * 2 + 1), ("models", 4 * 2 + 1)])
 def test_the_bootstrap_of_the_search(
     command: Command, table: Write, scheme: str, fits: int, tmp_path: Path
 ) -> None:
-    told = ["tune", table(), *SHOWN, "--method", "bootstrap_search", "--scheme", scheme, "--n-bootstraps", 4]
+    told = ["tune", table(drop=["text"]), *SHOWN, "--method", "bootstrap_search"]
+    told += ["--scheme", scheme, "--n-bootstraps", 4]
     told += ["--cv", 3] if scheme == "cvt" else []
     ended = command(*told, "--json")
     assert ended.code == 0, ended.err

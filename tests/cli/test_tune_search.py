@@ -13,10 +13,8 @@ import click
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import randint
 from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.model_selection import ParameterSampler
-from sklearn.tree import DecisionTreeClassifier
 
 from heldout.cli.tune import command as tune_command
 
@@ -70,6 +68,7 @@ def test_resuming_with_another_number_of_draws_says_so(command: Command, table: 
 def test_a_choice_of_models(command: Command, table: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     from sklearn.linear_model import LogisticRegression
     from sklearn.naive_bayes import GaussianNB
+    from sklearn.tree import DecisionTreeClassifier
 
     from heldout.spaces.presets import _on_scaled
 
@@ -286,10 +285,7 @@ def test_optuna_with_an_estimate_of_samplers_that_have_not_seen_a_fold(
 
 
 @pytest.fixture
-def numbers(table: Write, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A table that trees take as it is, so that a hundred fits take little."""
-    trees = [("tree", DecisionTreeClassifier(random_state=0), {"max_leaf_nodes": randint(2, 20)})]
-    monkeypatch.setattr("heldout.spaces.preset", lambda *told, **how: trees)
+def numbers(table: Write, bare_space: None) -> Path:
     return table(drop=["text"])
 
 

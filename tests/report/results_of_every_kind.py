@@ -83,7 +83,7 @@ def cross_fitted_optuna() -> Any:
         for name, high in (("n_neighbors", 40), ("p", 3))
     }
     search = ho.HeldOutOptunaSearchCV(
-        SCALED, space, n_trials=30, scoring="roc_auc", cv=5, feedback=ho.optuna.CrossFitting(n_trials=5),
+        SCALED, space, n_trials=8, scoring="roc_auc", cv=4, feedback=ho.optuna.CrossFitting(n_trials=3),
         sampler=optuna.samplers.RandomSampler(seed=0), **SETTINGS,
     )  # fmt: skip
     return search.fit(X, y == "malignant")
@@ -100,12 +100,12 @@ def nested() -> Any:
 
 
 def nested_by_bates() -> Any:
-    asked: dict[str, Any] = {"cv": 5, "repeats": 3, "interval": "bates_hastie_tibshirani", "random_state": 1}
+    asked: dict[str, Any] = {"cv": 4, "repeats": 2, "interval": "bates_hastie_tibshirani", "random_state": 1}
     return ho.nested_cv(KNeighborsClassifier(), *tumours(), NEIGHBOURS, **asked)
 
 
 def bootstrap_of_the_search() -> Any:
-    asked: dict[str, Any] = {"cv": 5, "n_bootstraps": 20, "random_state": 1}
+    asked: dict[str, Any] = {"cv": 4, "n_bootstraps": 8, "random_state": 1}
     return ho.bootstrap_search(KNeighborsClassifier(), *tumours(), NEIGHBOURS, **asked)
 
 
@@ -119,7 +119,7 @@ def validation() -> Any:
     X, y = with_holes()
     metrics = ["roc_auc", "brier_score", "calibration_slope"]
     model = make_pipeline(StandardScaler(), LogisticRegression())
-    asked: dict[str, Any] = {"metric": metrics, "imputation": 3, "n_bootstraps": 20, "random_state": 1}
+    asked: dict[str, Any] = {"metric": metrics, "imputation": 2, "n_bootstraps": 8, "random_state": 1}
     return ho.bootstrap_validate(model, X, (y == "malignant").astype(int), **asked)
 
 
@@ -128,7 +128,7 @@ def algorithms() -> Any:
         ("nearest neighbours", KNeighborsClassifier(), NEIGHBOURS),
         ("tree", DecisionTreeClassifier(random_state=0), {"max_depth": [1, 3]}),
     ]
-    return ho.compare_algorithms(entries, *tumours(), cv=5, **SETTINGS)
+    return ho.compare_algorithms(entries, *tumours(), cv=4, **SETTINGS)
 
 
 def predictions_of_a_file() -> Any:

@@ -75,7 +75,7 @@ def search(store, *, pause=0.0, leaves=(1, 2, 5, 1000), **options):
         "refit": "auc",
         "cv": 3,
         "repeats": 2,
-        "n_bootstraps": 200,
+        "n_bootstraps": 40,
         "random_state": 7,
     } | options
     return HeldOutSearchCV(Counted(pause=pause), {"min_samples_leaf": list(leaves)}, store=store, **settings)

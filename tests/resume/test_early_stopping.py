@@ -14,7 +14,7 @@ PROGRAM = "from stopped_search import main; main()"
 pytestmark = pytest.mark.processes
 
 
-@pytest.mark.parametrize("die_at", [2, 9, 13])
+@pytest.mark.parametrize("die_at", [9, 13])
 def test_a_killed_search_ends_as_an_uninterrupted_one(tmp_path, die_at):
     store = tmp_path / "run.db"
     process = Forked(PROGRAM, store, tmp_path / "log", tmp_path / "result", die_at)

@@ -49,8 +49,6 @@ class Bootstrap(Racing):
 
     Attributes
     ----------
-    min_predictions, shuffle_folds, resolve_ties_after
-        As in ``ho.dropping.Racing``: when dropping may begin, in which order splits run, and when two remain.
     threshold : float
         α: a configuration that is worse in a greater share of the bootstraps is dropped.
     n_bootstraps : int

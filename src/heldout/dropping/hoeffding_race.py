@@ -33,8 +33,6 @@ class HoeffdingRace(Racing):
 
     Attributes
     ----------
-    min_predictions, shuffle_folds, resolve_ties_after
-        As in ``ho.dropping.Racing``: when dropping may begin, in which order splits run, and when two remain.
     delta : float
         δ: the probability of dropping the best, divided among configurations and barriers.
 

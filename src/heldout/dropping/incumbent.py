@@ -30,8 +30,6 @@ class _AgainstIncumbent(Racing):
 
     Attributes
     ----------
-    min_predictions, shuffle_folds, resolve_ties_after
-        As in ``ho.dropping.Racing``: when dropping may begin, in which order splits run, and when two remain.
     n_startup_folds : int
         None is dropped before so many folds.
     """
@@ -78,8 +76,6 @@ class Forgiving(_AgainstIncumbent):
 
     Attributes
     ----------
-    min_predictions, shuffle_folds, resolve_ties_after
-        As in ``ho.dropping.Racing``: when dropping may begin, in which order splits run, and when two remain.
     n_startup_folds : int
         No configuration is dropped before this many folds. The worst of few folds is better than the worst of all,
         so that with few the rule drops more.
@@ -109,8 +105,6 @@ class Aggressive(_AgainstIncumbent):
 
     Attributes
     ----------
-    min_predictions, shuffle_folds, resolve_ties_after
-        As in ``ho.dropping.Racing``: when dropping may begin, in which order splits run, and when two remain.
     n_startup_folds : int
         No configuration is dropped before this many folds.
 

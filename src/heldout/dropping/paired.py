@@ -53,8 +53,6 @@ class Paired(Racing):
 
     Attributes
     ----------
-    min_predictions, shuffle_folds, resolve_ties_after
-        As in ``ho.dropping.Racing``: when dropping may begin, in which order splits run, and when two remain.
     alpha : float
         α, the level of each test.
     power : float

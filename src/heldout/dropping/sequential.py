@@ -301,8 +301,6 @@ class Sequential(Racing):
 
     Attributes
     ----------
-    min_predictions, shuffle_folds, resolve_ties_after
-        As in ``ho.dropping.Racing``: when dropping may begin, in which order splits run, and when two remain.
     steps : int
         S, at least 7 with the default ``alpha`` and ``beta``.
     alpha, beta : float

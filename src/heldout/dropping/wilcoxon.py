@@ -44,8 +44,6 @@ class Wilcoxon(Racing):
 
     Attributes
     ----------
-    min_predictions, shuffle_folds, resolve_ties_after
-        As in ``ho.dropping.Racing``: when dropping may begin, in which order splits run, and when two remain.
     p_threshold : float
         A configuration with a smaller p-value is dropped.
     n_startup_folds : int

@@ -63,12 +63,6 @@ class DeLong(TwoPart):
     so that each row counts once. If the area is 1 (or the predictor constant), placements have no variance and the
     interval is NaN. ``evaluation_share=1.0`` bounds one configuration, named beforehand, on all rows.
 
-    Attributes
-    ----------
-    candidates, evaluation_share, configuration, within_classes
-        As in ``TwoPart``: the finalists, the share of rows that bounds them, a configuration that was named
-        beforehand, and whether each class gives its share.
-
     Examples
     --------
     >>> import heldout as ho
@@ -113,12 +107,6 @@ class HanleyMcNeil(TwoPart):
     The R code published with Paraschakis et al. (2024) counts rows predicted right and wrong in place of positives
     and negatives, uses all N rows, has a wrong sign in the variance, and does not correct for the choice among
     finalists: its numbers (table 2 there: inclusion down to 0.06) are not those of this formula.
-
-    Attributes
-    ----------
-    candidates, evaluation_share, configuration, within_classes
-        As in ``TwoPart``: the finalists, the share of rows that bounds them, a configuration that was named
-        beforehand, and whether each class gives its share.
 
     Examples
     --------

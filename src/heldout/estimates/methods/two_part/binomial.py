@@ -94,12 +94,6 @@ class Wilson(TwoPart):
     are predicted right. Rows predicted by the models of several folds are not independent: flagged.
     ``evaluation_share=1.0`` bounds one configuration, named beforehand, on all rows.
 
-    Attributes
-    ----------
-    candidates, evaluation_share, configuration, within_classes
-        As in ``TwoPart``: the finalists, the share of rows that bounds them, a configuration that was named
-        beforehand, and whether each class gives its share.
-
     Examples
     --------
     >>> import numpy as np
@@ -133,12 +127,6 @@ class ClopperPearson(TwoPart):
     That holds for independent rows, those of a hold-out or test set. Rows predicted by the models of several folds
     are not independent, as these models share training rows: the interval then covers less than its level, and is
     flagged. ``evaluation_share=1.0`` bounds one configuration, named beforehand, on all rows.
-
-    Attributes
-    ----------
-    candidates, evaluation_share, configuration, within_classes
-        As in ``TwoPart``: the finalists, the share of rows that bounds them, a configuration that was named
-        beforehand, and whether each class gives its share.
 
     Examples
     --------

@@ -67,12 +67,6 @@ class MABT(Tilting):
     For an accuracy, F(t₀) and the ranks are those of binomials, and only the dependence between finalists is drawn.
     By default the finalists are the best tenth of the candidates on the first part of the rows.
 
-    Attributes
-    ----------
-    candidates, evaluation_share, configuration, within_classes
-        As in ``TwoPart``: the finalists, the share of rows that bounds them, a configuration that was named
-        beforehand, and whether each class gives its share.
-
     Examples
     --------
     >>> import numpy as np, heldout as ho

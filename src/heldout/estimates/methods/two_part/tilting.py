@@ -182,12 +182,6 @@ class Tilting(TwoPart):
 
     Symbols: ``influence`` is U, ``tau`` τ, ``tail`` α (after Šidák, α').
 
-    Attributes
-    ----------
-    candidates, evaluation_share, configuration, within_classes
-        As in ``TwoPart``: the finalists, the share of rows that bounds them, a configuration that was named
-        beforehand, and whether each class gives its share.
-
     Examples
     --------
     >>> import heldout as ho
