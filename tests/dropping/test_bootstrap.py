@@ -56,13 +56,13 @@ def test_it_is_the_loop_over_scikit_learn(name):
     score, sign = (METRICS | OF_LABELS)[name]
     standing = standing_of(y, table, name)
     worse = np.zeros(6)
-    for counts in drawn(standing, 80):
+    for counts in drawn(standing, 30):
         rows = np.repeat(np.arange(40), counts)
         values = np.array([sign * score(y[rows], table[rows, j]) for j in range(6)])
         worse += values < values[standing.leader] - 1e-12
-    expected = worse / 80
+    expected = worse / 30
     expected[standing.leader] = np.nan
-    np.testing.assert_array_equal(Bootstrap(n_bootstraps=80).judge(standing).statistic, expected)
+    np.testing.assert_array_equal(Bootstrap(n_bootstraps=30).judge(standing).statistic, expected)
 
 
 def test_a_regression_of_two_repeats_of_which_the_second_has_begun():

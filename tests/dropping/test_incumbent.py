@@ -53,6 +53,9 @@ def test_a_plain_loop_drops_the_same(rule: Any) -> None:
             bound = min(scores[:, leader]) if rule.name == "forgiving" else sum(scores[:, leader]) / len(scores)
             kept.append(sum(column) / len(column) >= bound - 1e-9)
         assert rule.judge(standing_of_scores(scores, leader=leader)).keep.tolist() == kept
+    assert rule.judge(
+        standing_of_scores(np.zeros((7, 3)), leader=0)
+    ).keep.all()  # twins at 0, where no slack is left
 
 
 def test_none_is_dropped_before_the_start() -> None:

@@ -10,7 +10,7 @@ from standings import standing_of, standing_of_scores
 
 from heldout.data.checks import call_text
 from heldout.dropping import RULES, Bootstrap, HoeffdingRace, Paired, Wilcoxon, drop_rule_of
-from heldout.dropping.base import behind_leader
+from heldout.dropping.base import behind_leader, drop_reason
 from heldout.references import REFERENCES
 
 OURS = [
@@ -124,3 +124,12 @@ def test_differences_are_rounded_to_what_scores_can_tell():
     assert behind[2, 1] == 0.0
     assert np.isnan(behind[[0, 2], 2]).all()
     assert (behind[:, 0] == 0).all()
+
+
+def test_the_reason_of_a_dropping_is_its_statistic_only_where_that_was_the_reason() -> None:
+    name = Bootstrap.statistic_name
+    assert drop_reason("bootstrap", 0.98, f"{name} is 0.98", name) == "worse in 0.980 of the bootstraps"
+    assert drop_reason("bootstrap", 1.0, f"{name} is 1", name) == "worse in every bootstrap"
+    for statistic, reason in ((0.98, "it failed"), (np.nan, f"{name} is nan")):
+        assert drop_reason("bootstrap", statistic, reason, name) == reason
+    assert drop_reason("mine", 0.98, "it failed", "") == "it failed"

@@ -39,8 +39,10 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("share", [0.5, 0.02])
-@pytest.mark.parametrize(("method", "metric"), CASES)
+@pytest.mark.parametrize(
+    ("method", "metric", "share"),
+    [*((*case, 0.5) for case in CASES), ("shrinkage", "f1", 0.02), ("bbc", "roc_auc", 0.02)],
+)
 def test_standard_errors_and_optimism_are_those_of_all_rows(metric, share, method):
     y, decisions = table(share)
     columns = read_as(metric, decisions)

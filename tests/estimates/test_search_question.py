@@ -19,7 +19,6 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
-from heldout.data.checks import AGGREGATES
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates import BBC
 from heldout.flags import Flag
@@ -67,16 +66,19 @@ OF_NUMBERS = (
 )
 
 
-@pytest.mark.parametrize("aggregate", AGGREGATES)
-@pytest.mark.parametrize("scoring", OF_LABELS + OF_NUMBERS)
-def test_every_metric_in_every_aggregate(scoring: str, aggregate: Any) -> None:
-    if aggregate == "within" and scoring != "roc_auc":
-        pytest.skip("within is for metrics made of pairs")
+@pytest.mark.parametrize(
+    ("scoring", "aggregate"),
+    [
+        *((scoring, "auto") for scoring in OF_LABELS + OF_NUMBERS),
+        *((scoring, aggregate) for scoring in ("f1", "roc_auc", "max_error") for aggregate in ("folds", "pooled")),
+        ("roc_auc", "within"),
+    ],
+)
+def test_every_metric_and_every_aggregate(scoring: str, aggregate: Any) -> None:
     y = SIGNAL if scoring in OF_NUMBERS else LABEL
     grid = {"n_neighbors": [15, 25, 40]} if scoring in ("neg_log_loss", "max_error") else KNN
-    check_same(
-        search_of(y, scoring=scoring.replace("max_error", "neg_max_error"), grid=grid, aggregate=aggregate), y
-    )
+    settings = {"scoring": scoring.replace("max_error", "neg_max_error"), "n_bootstraps": 20}
+    check_same(search_of(y, grid=grid, aggregate=aggregate, **settings), y)
 
 
 def worst(results: Any) -> int:
@@ -94,10 +96,9 @@ RULES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
-@pytest.mark.parametrize("scoring", ["accuracy", "roc_auc"])
-@pytest.mark.parametrize("aggregate", ["folds", "pooled"])
+@pytest.mark.parametrize(("scoring", "aggregate"), [("accuracy", "folds"), ("roc_auc", "pooled")])
 def test_every_rule(rule: Any, scoring: str, aggregate: Any) -> None:
-    check_same(search_of(scoring=scoring, selection=rule, aggregate=aggregate, repeats=2), LABEL)
+    check_same(search_of(scoring=scoring, selection=rule, aggregate=aggregate, repeats=2, n_bootstraps=20), LABEL)
 
 
 def test_rules_that_read_all_metrics_a_refit_function_and_what_models_hold() -> None:

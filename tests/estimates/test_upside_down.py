@@ -35,9 +35,9 @@ def test_labels_and_numbers_have_no_direction() -> None:
 
 
 def test_models_without_skill_are_rarely_upside_down() -> None:
-    """Cross-validated noise, whose pooled areas lie below .5: of 40 tables 3 are raised with probability .001."""
+    """Cross-validated noise, whose pooled areas lie below .5: of 16 tables 2 are raised with probability .001."""
     raised = 0
-    for seed in range(40):
+    for seed in range(16):
         rng = np.random.default_rng(seed)
         x, y = rng.normal(size=(60, 4)), rng.permutation(np.arange(60) % 2)
         folds = np.empty(60, dtype=int)
@@ -53,7 +53,7 @@ def test_models_without_skill_are_rarely_upside_down() -> None:
                 y, np.stack(columns, 1), metric="roc_auc", folds=folds, n_bootstraps=2, random_state=0
             )
         raised += Flag.UPSIDE_DOWN in found.flags
-    assert raised <= 2
+    assert raised <= 1
 
 
 def test_folds_of_one_row_say_nothing() -> None:

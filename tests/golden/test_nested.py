@@ -41,8 +41,9 @@ def remaining(folds, train):
     return PredefinedSplit([next(f for f, (_, test) in enumerate(folds) if row in test) for row in train])
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("inner", ["remaining", "splitter"])
+@pytest.mark.parametrize(
+    ("case", "inner"), [*((case, "remaining") for case in CASES), ("auc", "splitter"), ("r2", "splitter")]
+)
 def test_it_is_grid_search_inside_cross_validation(case, inner):
     model, grid, scoring, (X, y) = CASES[case]
     rows = np.random.default_rng(0).permutation(len(y))[:90]

@@ -77,10 +77,10 @@ def test_three_categories_are_the_maximum_of_their_posterior() -> None:
     best = minimize(loss, np.zeros(6), tol=1e-10)
     drawn: Any = category_equation(Z, codes, 3, Still())  # type: ignore[arg-type]
     np.testing.assert_allclose(drawn.coefficients.ravel(), best.x, atol=2e-4)
-    spread = np.array([category_equation(Z, codes, 3, rng).coefficients.ravel() for _ in range(3000)])
+    spread = np.array([category_equation(Z, codes, 3, rng).coefficients.ravel() for _ in range(800)])
     expected = np.linalg.inv(curvature(loss, best.x))
-    # An element of the covariance of 3000 draws errs by at most sqrt(2/3000) = 2.6 % of the greatest variance.
-    np.testing.assert_allclose(np.cov(spread.T), expected, atol=0.12 * np.diag(expected).max())
+    # An element of the covariance of 800 draws errs by at most sqrt(2/800) = 5 % of the greatest variance.
+    np.testing.assert_allclose(np.cov(spread.T), expected, atol=0.2 * np.diag(expected).max())
 
 
 def test_codes_are_drawn_as_often_as_their_probabilities_say() -> None:

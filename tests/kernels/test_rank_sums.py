@@ -36,7 +36,7 @@ def test_equals_scikit_learn_with_the_counts_as_weights(kernels: ModuleType, dec
     rng = np.random.default_rng(decimals)
     y = rng.random(60) < 0.3
     scores = np.round(rng.normal(size=(60, 2)) + y[:, None], decimals)
-    counts = rng.integers(0, 4, size=(70, 60), dtype=np.uint8)
+    counts = rng.integers(0, 4, size=(20, 60), dtype=np.uint8)
     sums = kernels.RankSums(scores, y, ~y).all(counts)
     pairs = 2 * counts[:, y].sum(axis=1, dtype=int) * counts[:, ~y].sum(axis=1, dtype=int)
     expected = [[roc_auc_score(y, column, sample_weight=w) for column in scores.T] for w in counts]
@@ -47,7 +47,7 @@ def test_real_weights_equal_scikit_learn(kernels: ModuleType) -> None:
     rng = np.random.default_rng(4)
     y = rng.random(60) < 0.5
     scores = np.round(rng.normal(size=(60, 2)), 1)
-    weights = rng.integers(0, 4, size=(40, 60)) * rng.random(60)
+    weights = rng.integers(0, 4, size=(12, 60)) * rng.random(60)
     sums = kernels.RankSums(scores, y, ~y).all(weights)
     assert sums.dtype == np.float64
     pairs = 2 * weights[:, y].sum(axis=1) * weights[:, ~y].sum(axis=1)
@@ -186,7 +186,7 @@ def test_pairs_within_folds_are_those_of_each_fold(kernels: ModuleType, weightin
     rng = np.random.default_rng(3)
     scores, code = np.round(rng.normal(size=(60, 4)), 1), rng.integers(0, 3, size=60)
     folds = rng.integers(0, 7, size=60) * 2  # codes without a row are no harm
-    counts = rng.integers(0, 5, size=(70, 60), dtype=np.uint8)
+    counts = rng.integers(0, 5, size=(20, 60), dtype=np.uint8)
     weights = counts if weighting == "counts" else counts * rng.random(60)
     expected = 0
     for fold in np.unique(folds):

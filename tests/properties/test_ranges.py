@@ -19,11 +19,8 @@ import heldout as ho
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates import METHODS
 
-CLASSES = (
-    "accuracy", "balanced_accuracy", "cohen_kappa", "matthews_corrcoef", "f1", "log_loss", "brier_score", "roc_auc",
-    "average_precision", "emax", "e90", "ici", "eci",
-)  # fmt: skip
-NUMBERS = ("r2", "root_mean_squared_error", "mean_absolute_error", "spearman")
+CLASSES = ("accuracy", "matthews_corrcoef", "f1", "log_loss", "roc_auc", "average_precision", "emax")
+NUMBERS = ("r2", "root_mean_squared_error", "spearman")
 
 
 def check(estimate: Any, *where: Any) -> None:
@@ -86,7 +83,7 @@ def test_estimates_of_predictions(metric: str, tables: Any) -> None:
         drawn = list(enumerate(tables(n, np.random.default_rng(n))))
         for (case, (y, table)), name in product(drawn[n % 2 :: 2], METHODS):
             asked: Mapping[str, Any] = {
-                "metric": metric, "method": name, "folds": np.arange(n) % 3, "n_bootstraps": 40, "random_state": 0,
+                "metric": metric, "method": name, "folds": np.arange(n) % 3, "n_bootstraps": 12, "random_state": 0,
                 "aggregate": aggregate, "alternative": METHODS[name]().alternatives[0],
             }  # fmt: skip
             try:
@@ -114,9 +111,9 @@ def rows() -> dict[str, Any]:
 @pytest.mark.parametrize("model", [LogisticRegression(), DecisionTreeClassifier(random_state=0), DummyClassifier()])
 @pytest.mark.parametrize("target", ["apart", "noise"])
 def test_validations(model: Any, target: str, rows: dict[str, Any]) -> None:
-    metrics = ["accuracy", "roc_auc", "neg_log_loss", "brier_score", "f1", "emax", "e90", "ici"]
-    for method, interval in product(("auto", "optimism", "632+", "oob"), ("auto", None)):
-        asked = {"metric": metrics, "method": method, "interval": interval, "n_bootstraps": 20, "random_state": 0}
+    metrics = ["accuracy", "roc_auc", "neg_log_loss", "f1", "emax"]
+    for method, interval in (("auto", "auto"), ("optimism", "auto"), ("632+", "auto"), ("oob", None)):
+        asked = {"metric": metrics, "method": method, "interval": interval, "n_bootstraps": 10, "random_state": 0}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             validation = ho.bootstrap_validate(model, rows["X"], rows[target], **asked)

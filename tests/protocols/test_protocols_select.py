@@ -71,6 +71,7 @@ def test_nested_cross_validation_repeats_it_in_every_fold(model: Any) -> None:
     assert found.model is not None and found.value == found.uncorrected
 
 
+@pytest.mark.parametrize("model", ["halving", "ours", "optuna"], indirect=True)
 def test_the_bootstrap_repeats_it_in_every_sample_with_copies_together(model: Any) -> None:
     found = ho.bootstrap_search(model, X, Y, scoring="roc_auc", cv=3, n_bootstraps=2, random_state=0)
     for each in found.bootstraps:

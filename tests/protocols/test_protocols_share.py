@@ -29,7 +29,7 @@ from heldout.protocols.validation.estimate import Validation
 CANCER, DIABETES = load_breast_cancer(), load_diabetes()
 X, Y = CANCER.data[:90, :6], CANCER.target[:90]
 NUMBERS, TARGET = DIABETES.data[:80], DIABETES.target[:80]
-N_BOOTSTRAPS = 5
+N_BOOTSTRAPS = 3
 
 
 class CountedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -178,7 +178,6 @@ SAME: dict[str, Callable[[Any], Validation]] = {
         FORESTS, sample_weight=np.random.default_rng(0).uniform(0.5, 2, 90), share=share
     ),
     "folds inside a step": lambda share: validated(INNER_FOLDS, NUMBERS, TARGET, share=share),
-    "forests": lambda share: validated(FORESTS, share=share),
     "two stages": lambda share: validated(FORESTS, method="two_stage", share=share),
     "two processes": lambda share: validated(FORESTS + SCALED, metric="accuracy", n_jobs=2, share=share),
 }

@@ -70,12 +70,12 @@ def test_an_undefined_draw_is_drawn_again_in_blocks():
 
 
 def test_the_first_and_last_rows_are_drawn_as_often_only_by_the_stationary_kind():
-    bootstraps = np.arange(20_000, dtype=np.uint64)
+    bootstraps = np.arange(5_000, dtype=np.uint64)
     stationary = RowBlocks(5, "stationary").counts(SEED, bootstraps, 0, 20).mean(axis=0)
     moving = RowBlocks(5, "moving").counts(SEED, bootstraps, 0, 20).mean(axis=0)
 
-    assert np.abs(stationary - 1).max() < 0.04  # four standard errors
-    assert moving[0] == pytest.approx(4 / 16, abs=0.03)  # one of 16 starts holds it, in 4 blocks
+    assert np.abs(stationary - 1).max() < 0.08  # four standard errors
+    assert moving[0] == pytest.approx(4 / 16, abs=0.06)  # one of 16 starts holds it, in 4 blocks
 
 
 def test_the_variance_of_a_stationary_mean_is_that_of_politis_and_romano():
@@ -87,9 +87,9 @@ def test_the_variance_of_a_stationary_mean_is_that_of_politis_and_romano():
     lags = np.arange(1, n)
     known = (circular[0] + 2 * ((1 - lags / n) * (1 - 1 / length) ** lags) @ circular[1:]) / n
 
-    counts = RowBlocks(length, "stationary").counts(SEED, np.arange(20_000, dtype=np.uint64), 0, n)
+    counts = RowBlocks(length, "stationary").counts(SEED, np.arange(5_000, dtype=np.uint64), 0, n)
 
-    assert (counts @ values / n).var() == pytest.approx(known, rel=0.04)  # 4 √(2/20000)
+    assert (counts @ values / n).var() == pytest.approx(known, rel=0.08)  # 4 √(2/5000)
 
 
 def test_the_variance_of_a_moving_mean_is_that_of_the_means_of_blocks():
@@ -98,7 +98,7 @@ def test_the_variance_of_a_moving_mean_is_that_of_the_means_of_blocks():
     of_blocks = np.convolve(values, np.ones(length) / length, mode="valid")
     known = of_blocks.var() / (n / length)
 
-    counts = RowBlocks(length, "moving").counts(SEED, np.arange(20_000, dtype=np.uint64), 0, n)
+    counts = RowBlocks(length, "moving").counts(SEED, np.arange(5_000, dtype=np.uint64), 0, n)
 
-    assert (counts @ values / n).mean() == pytest.approx(of_blocks.mean(), abs=4 * np.sqrt(known / 20_000))
-    assert (counts @ values / n).var() == pytest.approx(known, rel=0.04)
+    assert (counts @ values / n).mean() == pytest.approx(of_blocks.mean(), abs=4 * np.sqrt(known / 5_000))
+    assert (counts @ values / n).var() == pytest.approx(known, rel=0.08)

@@ -35,34 +35,6 @@ def test_two_folds_by_hand():
     assert {ho.Flag.FEW_FOLDS, ho.Flag.REDRAWN} <= set(found.flags)
 
 
-def test_constant_scores_are_estimated_exactly():
-    with pytest.warns(ho.errors.HeldoutWarning, match="all bootstraps gave the same score, 0.8"):
-        found = of(np.full((6, 4), 0.8))
-    assert found.value == pytest.approx(0.8, abs=1e-15) and found.optimism == pytest.approx(0, abs=1e-15)
-    assert found.interval is None  # scores of any other folds could be anything
-    assert found.selection_frequency.tolist() == [1, 0, 0, 0]  # the first of equal ones
-
-
-def test_one_configuration_is_never_corrected_by_much():
-    column = SCORES[:, :1]
-    found = of(column, n_bootstraps=4000)
-    assert found.value == pytest.approx(column.mean(), abs=4 * found.distribution.std() / np.sqrt(4000))
-    assert ho.Flag.SINGLE_CONFIGURATION in found.flags
-
-
-def test_a_loss_is_the_negative_of_its_score():
-    score, loss = of(SCORES), of(-SCORES, greater_is_better=False)
-    assert loss.value == -score.value and loss.optimism == pytest.approx(score.optimism)
-    assert tuple(loss.interval) != tuple(score.interval)
-    np.testing.assert_array_equal(loss.distribution, -score.distribution)
-    np.testing.assert_array_equal(loss.selection_frequency, score.selection_frequency)
-
-
-def test_a_shift_and_a_scale_carry_over():
-    plain, scaled = of(SCORES), of(2 * SCORES - 1)
-    np.testing.assert_allclose(scaled.distribution, 2 * plain.distribution - 1, atol=1e-12)
-
-
 def test_more_bootstraps_begin_with_the_fewer():
     np.testing.assert_array_equal(
         of(SCORES, n_bootstraps=1000).distribution[:300], of(SCORES, n_bootstraps=300).distribution

@@ -148,18 +148,6 @@ def test_a_resumed_search_fits_only_the_rest(tmp_path):
     assert list(again.estimate_.interval) == list(first.estimate_.interval)
 
 
-def test_workers_give_the_same():
-    found = [
-        ho.HeldOutSearchCV(
-            LogisticRegression(), {"C": [0.1, 1.0]}, cv=PLAN, method="conservative_z", random_state=0, n_jobs=n
-        )
-        .fit(X, Y)
-        .estimate_
-        for n in (1, 2)
-    ]
-    assert list(found[0].interval) == list(found[1].interval)
-
-
 def test_dropping_races_on_all_rows_only():
     Column.fits = []
     fitted = search(drop=ho.dropping.Bootstrap(min_predictions=20)).fit(X, Y)

@@ -96,12 +96,6 @@ def test_one_configuration_has_the_plain_bootstrap_interval():
     assert not {"uncorrected"} & set(found.flags)
 
 
-def test_copies_of_one_configuration_are_one():
-    copies = of(predictions=np.repeat(GUESSES[:, :1], 8, axis=1), method=LocallySimultaneous(share=1e-12))
-    alone = of(predictions=GUESSES[:, :1])
-    assert list(copies.interval) == pytest.approx(list(alone.interval), rel=1e-9)
-
-
 def test_a_far_better_configuration_is_the_only_plausible_one():
     """Γ = {w}: the interval is that of one configuration at level 1 - (α - ν)."""
     predictions = np.column_stack([GUESSES[:, 0], TARGET[:, None] + 8 * RNG.normal(size=(N, 5))])
@@ -118,13 +112,6 @@ def test_without_a_share_it_is_simultaneous_over_all():
     assert found.provenance["n_plausible"] == 6
     expected, _ = by_formula((predictions - TARGET[:, None]) ** 2, 1e-12, 0.05, True)
     assert list(found.interval) == pytest.approx(expected, rel=1e-9)
-
-
-def test_more_alike_candidates_widen_it():
-    quantiles = [
-        of(predictions=TARGET[:, None] + RNG.normal(size=(N, c))).provenance["quantile"] for c in (1, 5, 50)
-    ]
-    assert 1.8 < quantiles[0] < 2.2 < quantiles[1] < 2.9 < quantiles[2] < 3.7
 
 
 @pytest.mark.parametrize("metric", ["roc_auc", "neg_brier_score", "brier_score"])

@@ -36,26 +36,6 @@ def test_one_configuration_ignores_no_selection():
     assert not {ho.Flag.UNCORRECTED, ho.Flag.SELECTION_IGNORED} & set(found.flags)
 
 
-def test_its_interval_lies_above_that_of_bbc():
-    assert of(n_bootstraps=1000).interval.low > of("bbc", n_bootstraps=1000).interval.low
-    assert of(n_bootstraps=1000).value > of("bbc", n_bootstraps=1000).value
-
-
-def test_accuracy_of_one_configuration_is_a_binomial_spread():
-    right = RNG.random(400) < 0.8
-    y = np.resize([0, 1], 400)
-    found = ho.estimate(
-        y,
-        np.where(right, y, 1 - y)[:, None],
-        metric="accuracy",
-        method="naive_bootstrap",
-        n_bootstraps=4000,
-        random_state=0,
-    )
-    exact = np.sqrt(found.value * (1 - found.value) / 400)
-    assert found.standard_error == pytest.approx(exact, rel=4 / np.sqrt(2 * 4000))  # four standard errors of an SE
-
-
 def test_groups_are_drawn_whole_and_weights_multiply():
     groups, weights = np.arange(100) // 4, RNG.random(100) + 0.1
     asked = read_inputs(
@@ -110,20 +90,6 @@ def test_stratified_draws_keep_the_classes(method):
     assert "within classes" in found.flags[ho.Flag.STRATIFIED]
     assert found.flags[ho.Flag.STRATIFIED].count("accuracy, F1, average precision, Brier score, log loss") == 1
     assert not np.array_equal(found.distribution, of(type(method)()).distribution)
-
-
-def test_a_stratified_accuracy_spreads_less_by_what_the_classes_differ():
-    # One class is always right and the other never: all that varies is how many of each are drawn, which is fixed.
-    y = np.repeat([0, 1], [80, 20])
-    ones = np.ones((100, 1), dtype=int)
-    asked = {"metric": "accuracy", "response": "labels", "random_state": 0}
-    held = ho.estimate(y, ones, method=NaiveBootstrap(stratify=True), **asked)
-    free = ho.estimate(y, ones, method=NaiveBootstrap(), **asked)
-    assert held.standard_error < 1e-15
-    # The rows of each class are alike, the smaller one has 20, and 2.5 % are left for either side.
-    otherwise = 1 - 0.025 ** (1 / 20)
-    assert tuple(held.interval) == pytest.approx((0.2 * (1 - otherwise), 0.2 + 0.8 * otherwise))
-    assert free.standard_error == pytest.approx(0.04, rel=0.1)
 
 
 @METHODS

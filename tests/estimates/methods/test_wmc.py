@@ -41,30 +41,6 @@ def test_two_configurations_have_a_closed_form():
     assert found.provenance["monte_carlo_error"] < 0.0011 * np.ptp(means)
 
 
-def test_equal_means_are_averaged_to_themselves():
-    errors = ERRORS - ERRORS.mean(axis=0) + 0.25
-    for method in ("wmc", "wmcs", WMCS(average="raw")):
-        found = of(errors, method=method)
-        assert found.value == pytest.approx(0.25, abs=1e-12)
-        assert found.selection_frequency.sum() == pytest.approx(1)
-
-
-def test_one_configuration_is_its_mean():
-    for method in ("wmc", "wmcs"):
-        found = of(ERRORS[:, :1], method=method)
-        assert found.value == pytest.approx(ERRORS[:, 0].mean(), abs=1e-15)
-        assert found.optimism == pytest.approx(0, abs=1e-15)
-
-
-def test_a_clear_winner_is_hardly_corrected():
-    errors = ERRORS.copy()
-    errors[:, 3] -= 0.25
-    for method in ("wmc", "wmcs"):
-        found = of(errors, method=method)
-        assert found.selected == 3 and found.selection_frequency[3] > 0.999
-        assert found.value == pytest.approx(found.uncorrected, abs=1e-3)
-
-
 def test_the_correction_is_upward_for_errors_and_downward_for_scores():
     for method in ("wmc", "wmcs", WMCS(average="raw")):
         error, score = of(method=method), of(1 - ERRORS, method=method, greater_is_better=True)
@@ -73,10 +49,6 @@ def test_the_correction_is_upward_for_errors_and_downward_for_scores():
         assert score.optimism == pytest.approx(error.optimism, abs=1e-12)
         assert error.interval is None and ho.Flag.NO_INTERVAL in error.flags
     assert of(method="wmcs").value > of().value > of().uncorrected
-
-
-def test_a_larger_test_share_means_a_wider_distribution_and_more_correction():
-    assert of(test_share=0.5).value > of(test_share=0.1).value
 
 
 def test_columns_without_variance_and_twins_have_the_authors_numbers():

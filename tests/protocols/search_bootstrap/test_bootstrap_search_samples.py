@@ -44,7 +44,7 @@ def task_of(groups: np.ndarray | None = None) -> Task:
 
 @pytest.mark.parametrize("name", SPLITTERS)
 @given(entropy=st.integers(0, 2**64 - 1))
-@settings(max_examples=8)
+@settings(max_examples=4)
 def test_no_row_is_on_both_sides(name: str, entropy: int) -> None:
     grouped = name in ("integer", "plan", "repeated plan", "hold-out", "groups out")
     for task in [task_of()] + ([task_of(GROUPS)] if grouped else []):

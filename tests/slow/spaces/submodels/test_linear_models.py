@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from provider_contract import (
     CLASSES,
@@ -27,8 +26,7 @@ from sklearn.cross_decomposition import PLSRegression
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression, Ridge, RidgeClassifier
 
-from heldout.spaces.submodels import SeparateFitsError, family_of
-from heldout.spaces.submodels.ridge import fit_ridge
+from heldout.spaces.submodels import family_of
 
 
 def _ridge() -> list[Case]:
@@ -130,38 +128,3 @@ def _assert_objectives(case: Case, objective: Any, excess: float = 1e-8) -> None
         alone = fit_alone(case, value, rows)
         ours = objective(rows, number, many.coefficients[:, 0, place], many.intercepts[0, place])
         assert ours <= (1 + excess) * objective(rows, number, alone.coef_, alone.intercept_)
-
-
-@pytest.mark.parametrize(
-    ("estimator", "name", "shape"),
-    [(LogisticRegression(), "C", (300, 101)), (Lasso(), "alpha", (300, 40_000)), (Ridge(), "alpha", (300, 2))],
-)
-def test_sparse_rows_with_many_columns_and_those_of_ridge_are_fitted_alone(
-    estimator: Any, name: str, shape: tuple[int, int]
-) -> None:
-    X = sp.random_array(shape, density=0.01, format="csr", rng=np.random.default_rng(0))
-    family = family_of(estimator, "tolerance")
-    assert family is not None
-    with pytest.raises(SeparateFitsError):
-        family.fit_many(estimator, grid_of(name, (0.1, 1.0)), X, np.arange(300) % 2)
-
-
-@pytest.mark.parametrize("solver", ["auto", "svd"])
-def test_ridge_predicts_rows_unlike_those_of_training_as_separate_fits(solver: str) -> None:
-    """Two columns are nearly equal in training and not in new rows; small penalties are then fitted alone."""
-    rng = np.random.default_rng(0)
-    X, new = rng.normal(size=(169, 98)), rng.normal(size=(40, 98))
-    X[:, 0] = X[:, 1] + 0.01 * rng.normal(size=169)
-    y, alphas = X[:, 5] + rng.normal(size=169), np.logspace(-3, 3, 13)
-    model = Ridge(solver=solver)
-    found = fit_ridge(model, [{"alpha": alpha} for alpha in alphas], X, y).predict_many(new, "predict")
-    assert found[0] is None and found[-1] is not None
-    for alpha, ours in zip(alphas, found, strict=True):
-        theirs = Ridge(alpha, solver=solver).fit(X, y).predict(new)
-        assert ours is None or np.abs(ours - theirs).max() <= 1e-12 * np.abs(theirs).max()
-
-
-def test_a_ridge_with_an_impossible_parameter_is_left_to_fail_alone() -> None:
-    X = np.random.default_rng(0).normal(size=(20, 3))
-    with pytest.raises(ValueError, match="tol"):
-        fit_ridge(Ridge(tol=-1.0), [{"alpha": 1.0}, {"alpha": 2.0}], X, X[:, 0])

@@ -76,16 +76,3 @@ def test_one_fit_transforms_as_separate_fits(case: Case, kind: str) -> None:
 
 def _dense(X: Any) -> NDArray[Any]:
     return X.toarray() if sp.issparse(X) else X
-
-
-def test_selections_of_tables_give_tables() -> None:
-    pandas = pytest.importorskip("pandas")
-    rows = rows_of("binary")
-    table = pandas.DataFrame(rows.X, columns=list("abcdef"))
-    selection = SelectKBest().set_output(transform="pandas")
-    family = family_of(selection)
-    assert family is not None
-    many: Any = family.fit_many(clone(selection), grid_of("k", (2, 3)), table, rows.y)
-    for k, entry in zip((2, 3), many.fit_transform_many(), strict=True):
-        assert entry[0].equals(clone(selection).set_params(k=k).fit_transform(table, rows.y))
-        assert list(entry[1].get_feature_names_out()) == list(entry[0].columns)

@@ -35,7 +35,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 
 
 def _boosting() -> list[Case]:
-    rounds, members = grid_of("max_iter", (5, 1, 12, 5)), grid_of("n_estimators", (5, 1, 12, 5))
+    rounds, members = grid_of("max_iter", (4, 1, 7, 4)), grid_of("n_estimators", (4, 1, 7, 4))
     stumps, deep = DecisionTreeClassifier(max_depth=1), DecisionTreeClassifier(max_depth=9)
     # With these, boosting ends after five members.
     five, stump = DecisionTreeClassifier(max_depth=5), DecisionTreeRegressor(max_depth=1)
@@ -59,7 +59,7 @@ def _boosting() -> list[Case]:
 
 
 def _forests() -> list[Case]:
-    sizes = grid_of("n_estimators", (7, 1, 20, 7))
+    sizes = grid_of("n_estimators", (4, 1, 8, 4))
     return [
         Case(RandomForestClassifier(random_state=2), sizes, CLASSIFICATION),
         Case(
@@ -68,8 +68,8 @@ def _forests() -> list[Case]:
             CLASSES,
         ),
         Case(RandomForestRegressor(random_state=np.random.RandomState(5)), sizes, REGRESSION),
-        Case(ExtraTreesClassifier(random_state=2), sizes, CLASSIFICATION),
-        Case(ExtraTreesRegressor(random_state=2), sizes, REGRESSION),
+        Case(ExtraTreesClassifier(random_state=2), sizes, CLASSES),
+        Case(ExtraTreesRegressor(random_state=2), sizes, ["regression"]),
         Case(BaggingClassifier(random_state=2, max_features=0.5), sizes, CLASSIFICATION),
         Case(BaggingClassifier(SVC(), random_state=2, max_samples=40), sizes, CLASSES, name="Bagging, votes"),
         Case(BaggingClassifier(KNeighborsClassifier(3), random_state=2), sizes, ["multiclass"]),
