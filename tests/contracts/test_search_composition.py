@@ -13,7 +13,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -31,15 +30,8 @@ def search(**settings: Any) -> HeldOutSearchCV:
     return HeldOutSearchCV(LogisticRegression(), GRID, **({"n_bootstraps": 20, "random_state": 0} | settings))
 
 
-def test_inside_a_pipeline() -> None:
-    pipeline = make_pipeline(StandardScaler(), search()).fit(X, Y)
-    peer = make_pipeline(StandardScaler(), GridSearchCV(LogisticRegression(), GRID)).fit(X, Y)
-    np.testing.assert_array_equal(pipeline.predict_proba(X), peer.predict_proba(X))
-
-
-@pytest.mark.parametrize("method", ["bbc", None])
-def test_inside_cross_validation(method: str | None) -> None:
-    ours = cross_val_score(search(method=method), X, Y, scoring="roc_auc", cv=3)
+def test_inside_cross_validation() -> None:
+    ours = cross_val_score(search(method="bbc"), X, Y, scoring="roc_auc", cv=3)
     theirs = cross_val_score(GridSearchCV(LogisticRegression(), GRID), X, Y, scoring="roc_auc", cv=3)
     np.testing.assert_array_equal(ours, theirs)
 

@@ -15,7 +15,6 @@ from heldout.search.optuna.search import HeldOutOptunaSearchCV
 
 # Each class; the kinds of what is searched are told apart by code that the classes share.
 SEARCHES = {
-    "classifier": HeldOutSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=StratifiedKFold(2), n_bootstraps=5),
     "list of regressors": HeldOutSearchCV(
         [("ridge", Ridge(), {"alpha": [0.1, 1.0]}), ("plain", Ridge(alpha=1e-6), {})], cv=3, n_bootstraps=5
     ),

@@ -51,8 +51,9 @@ def validated(model: Any, x: Any = X, **settings: Any) -> Any:
     )
 
 
-@pytest.mark.parametrize("package", ["cox", "pipeline", "statsmodels"])
-@pytest.mark.parametrize("method", ["optimism", "632+"])
+@pytest.mark.parametrize(
+    ("package", "method"), [("cox", "optimism"), ("pipeline", "632+"), ("statsmodels", "optimism")]
+)
 def test_each_cox_regression_is_validated_as_our_own(package: str, method: Any) -> None:
     metrics = METRICS if method == "optimism" else METRICS[:1]
     theirs, ours = (validated(m, metric=metrics, method=method) for m in (cox_of(package), CoxRegression()))

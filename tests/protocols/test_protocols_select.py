@@ -96,7 +96,7 @@ def test_a_validation_repeats_it_in_every_sample_with_copies_together(model: Any
     assert found.value == pytest.approx(apparent - np.mean(optimism), abs=1e-12)
 
 
-@pytest.mark.parametrize("model", ["random halving", "optuna"], indirect=True)
+@pytest.mark.parametrize("model", ["optuna"], indirect=True)
 def test_a_learning_curve_repeats_it_at_every_size(model: Any) -> None:
     sizes = (0.6, 0.7, 0.8)
     found = ho.protocols.learning_curve(

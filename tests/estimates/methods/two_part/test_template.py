@@ -56,6 +56,7 @@ def test_a_split_of_all_rows_leaves_each_class_in_both_parts_and_each_fold_in_th
         counts.add(np.count_nonzero(y[second]))
     assert counts == {1, 2}  # of all rows, not of each class
 
+    assert split_at_random(truth_of(y), 1.0, 0, rows).second.size == 40
     # Each of the folds of one row must stay in the first part, and the second takes a quarter.
     assert split_at_random(truth_of(y), 0.25, 0, [np.array([row]) for row in range(40)]) is None
 
