@@ -278,7 +278,7 @@ def test_every_method_of_a_comparison_can_be_read(layout: Layout) -> None:
         assert reason in text
 
 
-@pytest.mark.parametrize("kind", ["multiclass", "unwieldy", "compared", "validated"])
+@pytest.mark.parametrize("kind", ["unwieldy", "validated"])
 def test_the_page_prints(kind: str, tmp_path: Path) -> None:
     page, paper = tmp_path / "report.html", tmp_path / "report.pdf"
     page.write_text(page_of(kind), encoding="utf-8")

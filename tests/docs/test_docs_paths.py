@@ -34,6 +34,14 @@ def tracked_files() -> list[str]:
 
 
 @cache
+def known_endings() -> frozenset[str]:
+    """Every file and folder of the repository, from each of the folders above it."""
+    files = [Path(file) for file in tracked_files()]
+    paths = {path for file in files for path in (file, *file.parents)}
+    return frozenset("/".join(path.parts[place:]) for path in paths for place in range(len(path.parts)))
+
+
+@cache
 def words_of_code() -> set[str]:
     kinds = (".py", ".pyi", ".cpp", ".hpp", ".toml", ".txt")
     files = [file for file in tracked_files() if file.endswith(kinds) and file != "tests/docs/test_docs_paths.py"]
@@ -63,13 +71,12 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_paths_exist(page: Path) -> None:
-    known = {*tracked_files(), *(str(folder) for file in tracked_files() for folder in Path(file).parents)}
     missing = []
     for code in re.findall(r"`([^`\n]+)`", without_code_blocks(page)):
         path = code.split(":")[0].rstrip("/")
         is_path = re.fullmatch(r"[\w./-]+", path) and ("/" in path or re.search(r"\.(py|cpp|hpp|md|toml)$", path))
         if is_path and not MADE_BY_COMMANDS.match(path):
-            missing += [] if any(other == path or other.endswith(f"/{path}") for other in known) else [code]
+            missing += [] if path in known_endings() else [code]
     assert not missing
 
 

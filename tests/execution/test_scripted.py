@@ -97,6 +97,12 @@ def test_those_that_ran_beside_a_killer_are_tried_alone() -> None:
     assert (found[neighbour].state, found[neighbour].attempts) == (CellState.DONE, 2)
 
 
+def test_where_it_is_unknown_what_ran_cells_are_suspects_only_if_no_result_came() -> None:
+    late, at_once = (run(ScriptedExecutor(losses={cell: 1}, beside=0)) for cell in (CELLS[2], CELLS[0]))
+    assert {result.attempts for result in late.values()} == {1}
+    assert {result.attempts for result in at_once.values()} == {2}
+
+
 def test_an_exception_of_the_script_is_raised_and_what_came_before_is_kept() -> None:
     executor = ScriptedExecutor(failures={CELLS[-1]: RuntimeError("no more")})
     kept = MemoryRun(entropy=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,16 @@ from heldout.predictions import FoldScores, HeldOutPredictions
 from heldout.result import Evaluation
 
 MakeEvaluation = Callable[..., Evaluation]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def pictures(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Empty pictures in pages, of which they take most of the time: modules marked ``draws_report`` draw them."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.node.get_closest_marker("draws_report") is None:
+            for module in ("render", "displays.configurations"):
+                patch.setattr(f"heldout.report.{module}.embedded", lambda *_, **__: "<svg></svg>")
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,8 @@ from heldout.report.exploration import MOST_SLICES, explore
 from heldout.report.ranking import MOST_SHOWN
 from heldout.result import Evaluation
 
+pytestmark = pytest.mark.draws_report
+
 Make = Callable[..., Evaluation]
 
 

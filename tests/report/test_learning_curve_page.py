@@ -19,6 +19,8 @@ from heldout.report.displays.pages import LearningCurveDisplay
 from heldout.report.render import render_learning_curve, write_learning_curve
 from heldout.scales import scale_of
 
+pytestmark = pytest.mark.draws_report
+
 
 @pytest.fixture(scope="module")
 def curve() -> LearningCurve:

@@ -24,6 +24,8 @@ from heldout.report.entries import Facts
 from heldout.report.ranking import best_of_families
 from heldout.result import Evaluation
 
+pytestmark = pytest.mark.draws_report
+
 Make = Callable[..., Evaluation]
 HOSTILE = "<script>alert('x')</script> & \"quotes\""
 VOID = {"meta", "wbr", "br", "link", "img", "input", "hr"}

@@ -3,25 +3,15 @@
 import json
 import signal
 import sys
-import time
 
 import pytest
-from forked import Forked
-from stored_cells import stored_seconds
+from stopped_command import cells, stopped_at
 
 pytestmark = pytest.mark.processes
-
-for needed in ("click", "rich", "pandas", "pyarrow", "skops", "matplotlib", "optuna"):
-    pytest.importorskip(needed)
+pytest.importorskip("optuna")
 
 N_TRIALS = 12
 N_CELLS = 2 * N_TRIALS
-HELDOUT = """
-import sys
-from heldout.cli import main
-
-main(sys.argv[1:])
-"""
 SPACE = """
 import time
 
@@ -52,23 +42,6 @@ def arguments(tmp_path, monkeypatch):
     sys.modules.pop("models_that_sleep", None)
 
 
-def cells(out):
-    return stored_seconds(out / "run.db")
-
-
-def stopped_at(n_cells, how, words, out):
-    process = Forked(HELDOUT, *words)
-    try:
-        while len(cells(out)) < n_cells and process.poll() is None:
-            time.sleep(0.005)
-        process.send_signal(how)
-        process.communicate(timeout=60)
-    finally:
-        process.kill()
-        process.close()
-    return process.returncode
-
-
 def results(out):
     estimate = json.loads((out / "estimate.json").read_text())
     estimate.pop("provenance")
@@ -81,9 +54,10 @@ def results(out):
 def test_stopped_and_resumed_is_the_same_as_in_one_go(arguments, tmp_path, search, command):
     assert command(*arguments(tmp_path / "whole", "--search", *search)).code == 0
     out = tmp_path / "pieces"
-    assert stopped_at(5, signal.SIGINT, arguments(out, "--search", *search), out) == 130
+    assert stopped_at(5, signal.SIGINT, arguments(out, "--search", *search), out)[0] == 130
     first = cells(out)
-    assert stopped_at(len(first) + 5, signal.SIGKILL, arguments(out, "--search", *search, "--resume"), out) == -9
+    resumed = arguments(out, "--search", *search, "--resume")
+    assert stopped_at(len(first) + 5, signal.SIGKILL, resumed, out)[0] == -signal.SIGKILL
     before = cells(out)
     assert 10 <= len(before) < N_CELLS and first.items() <= before.items()
 

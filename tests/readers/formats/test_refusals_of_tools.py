@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 import heldout as ho
 
 EXPORTS = Path(__file__).parents[1] / "exports"
+DAMAGED = Path(__file__).with_name("damaged_exports.json")
 
 
 def copied(name: str, folder: Path) -> Path:
@@ -27,216 +29,40 @@ def copied(name: str, folder: Path) -> Path:
     return target
 
 
-def changed(old: str, new: str, count: int = 1) -> Callable[[str], str]:
-    def change(text: str) -> str:
-        assert old in text
-        return text.replace(old, new, count)
-
-    return change
-
-
-def cut(text: str) -> str:
-    return text[: len(text) // 2]
-
-
-def without_line(place: int) -> Callable[[str], str]:
-    return lambda text: "".join(line for number, line in enumerate(text.splitlines(True)) if number != place)
+CHANGES: dict[str, Callable[..., str]] = {
+    "replace": lambda text, old, new: text.replace(old, new, 1),
+    "cut": lambda text: text[: len(text) // 2],
+    "until last comma": lambda text: text[: text.rindex(",")],
+    "all": lambda text, new: new,
+    "first lines": lambda text, number: "".join(text.splitlines(True)[:number]),
+    "without line": lambda text, place: "".join(np.delete(text.splitlines(True), place)),
+    "line twice": lambda text, place: "".join(np.insert(lines := text.splitlines(True), place, lines[place])),
+    # of a model of MLJAR, whose first column is the target
+    "targets": lambda text, zero, one: re.sub("(?m)^[01],", lambda it: f"{one if it[0] == '1,' else zero},", text),
+}
 
 
-def line_twice(place: int) -> Callable[[str], str]:
-    return lambda text: "".join(
-        line * (2 if number == place else 1) for number, line in enumerate(text.splitlines(True))
-    )
+def test_a_changed_export_is_refused(tmp_path: Path) -> None:
+    """``damaged_exports.json`` has an export, what is changed in it, and the sentence, on a line.
 
-
-def with_targets(zero: str, one: str) -> Callable[[str], str]:
-    """The file of a model of MLJAR with other values in its target, which is the first column."""
-    return lambda text: re.sub(r"(?m)^[01],", lambda match: f"{one if match[0] == '1,' else zero},", text)
-
-
-FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
-    # (export, the file of it that is changed, target, change, what the sentence says)
-    ("weka/ibk5.csv", "", None, cut, "has . fields where 8 were expected; .*is the file complete"),
-    ("weka/ibk5.csv", "", None, changed("\n2,1:", "\ntwo,1:"), "holds 'two' where a number was expected"),
-    (
-        "weka/ibk5.csv",
-        "",
-        None,
-        changed("2:tested_positive,1:", "tested_positive,1:"),
-        "where WEKA writes NUMBER:CLASS",
-    ),
-    ("weka/ibk5.csv", "", None, changed("*0.9", "*x.9"), "holds 'x.9.*' where a number was expected"),
-    ("weka/ibk5.csv", "", None, changed("*0.9", "*0.3"), "sum to 0.4"),
-    (
-        "weka/cpu.csv",
-        "",
-        None,
-        changed("1,30,29.625,", "1,30,28.625,"),
-        "has the error -0.375 for the actual value 30 and the predicted value 28.625, and WEKA writes their diff",
-    ),
-    ("weka/cpu.csv", "", None, changed("29.625,-0.375", "29.625,oops"), "holds 'oops' where a number was expected"),
-    ("weka/ibk5.csv", "", None, lambda text: text.splitlines()[0], "no predictions after a line inst#,actual"),
-    ("weka/printed_training.txt", "", None, str, "predictions of the training data, which were not held out"),
-    ("h2o/of_one_fold.csv", "", "diagnosis", str, "are 0 in 49 of 82 lines .*cross_validation_predictions"),
-    (
-        "h2o/models",
-        "",
-        None,
-        str,
-        "target is needed: name the column of true values of .* or give `target='FILE:COL'`",
-    ),
-    ("h2o/models", "", "benign", str, "column 'diagnosis' of .* holds no probabilities of a class"),
-    ("h2o/models", "gbm.csv", "diagnosis", without_line(5), "glm of .* has 82 lines and gbm has 81"),
-    (
-        "h2o/models",
-        "gbm.csv",
-        "diagnosis",
-        changed('0,"malignant"', '0,"benign"'),
-        "row 1 has two values of the target",
-    ),
-    (
-        "h2o/models",
-        "gbm.csv",
-        "diagnosis",
-        changed(',0,"malignant"', ',2,"malignant"'),
-        "row 1 has two values of the folds .column 'fold_assignment'.: 2 in line 1 and 0 in line 83",
-    ),
-    ("h2o/models", "gbm.csv", "diagnosis", changed('"benign"', '"mild"'), "different columns|no class"),
-    ("h2o/numbers.csv", "", "nothing", str, "has no column 'nothing' to use as the target"),
-    ("mljar/copied_rows", "", None, str, "predicts 83 rows and its data had 82 .*copies of rows"),
-    (
-        "mljar/two_classes",
-        "2_DecisionTree/predictions_out_of_folds.csv",
-        None,
-        without_line(3),
-        "has 81 lines and 1_Baseline has 82",
-    ),
-    ("mljar/two_classes", "2_DecisionTree/framework.json", None, cut, "framework.json cannot be read as JSON"),
-    (
-        "mljar/two_classes",
-        "2_DecisionTree/framework.json",
-        None,
-        lambda text: "[]",
-        "framework.json holds no object",
-    ),
-    (
-        "mljar/two_classes",
-        "2_DecisionTree/predictions_out_of_folds.csv",
-        None,
-        changed("target", "y"),
-        "has no column 'target' to use as the target",
-    ),
-    (
-        "mljar/numbers",
-        "3_Linear/predictions_out_of_folds.csv",
-        None,
-        changed("prediction", "guess"),
-        "has no column 'prediction' to use as the predictions",
-    ),
-    (
-        "mljar/two_classes",
-        "1_Baseline/predictions_out_of_folds.csv",
-        None,
-        changed("\n1,", "\n7,"),
-        "column 'target' .the target. has 1 missing value",
-    ),
-    ("mljar/two_classes", "", "diagnosis", str, "contradicts what was recognised"),
-    (
-        "mljar/two_classes",
-        "2_DecisionTree/framework.json",
-        None,
-        changed('"malignant": 1', '"malignant": "1"'),
-        "framework.json does not number the classes .*'malignant': '1'",
-    ),
-    (
-        "mljar/two_classes",
-        "2_DecisionTree/framework.json",
-        None,
-        changed('"malignant": 1', '"malignant": true'),
-        "framework.json does not number the classes .*'malignant': True",
-    ),
-    *(
-        (
-            "mljar/numbered_classes",
-            "1_DecisionTree/predictions_out_of_folds.csv",
-            None,
-            with_targets(zero, one),
-            f"has one column of predictions, so the target must be 0 and 1, got {got};",
-        )
-        for zero, one, got in (("1", "1", "'1'"), ("1", "2", "'1', '2'"), ("a", "b", "'a', 'b'"))
-    ),
-    ("orange/iris.tab", "", None, cut, "fields where 18 were expected; .*is the file complete"),
-    (
-        "orange/iris.tab",
-        "",
-        None,
-        changed("0.957697", "high"),
-        "'logistic regression .Iris-setosa.'.* holds 'high'",
-    ),
-    ("orange/iris.tab", "", None, changed("0.957697", "0.1"), "sum to 0.1"),
-    ("orange/iris.tab", "", "tree", str, "contradicts what was recognised"),
-    ("orange/iris.tab", "", None, lambda text: "\n".join(text.splitlines()[:3]), "column names but no rows"),
-    ("orange/iris_without_types.csv", "", None, str, "target is needed: name the column of true values"),
-    ("orange/random_sampling.tab", "", None, str, "as those of random sampling do"),
-    (
-        "openml/numbers/predictions.arff",
-        "",
-        None,
-        lambda text: text[: text.rindex(",")],
-        "fields where 5 were expected; .*is the file complete",
-    ),
-    ("openml/numbers/predictions.arff", "", None, line_twice(20), "row 23 is in two lines|in two lines"),
-    ("openml/runs", "nearest_7/predictions.arff", None, without_line(20), "has 149 lines and nearest_1 has 150"),
-    (
-        "openml/runs",
-        "nearest_7/predictions.arff",
-        None,
-        changed(",Iris-setosa,1.0", ",Iris-virginica,1.0"),
-        "two values",
-    ),
-    ("openml/runs", "nearest_7/predictions.arff", None, changed("row_id", "row_number"), "no column 'row_id'"),
-    ("openml/numbers/predictions.arff", "", None, changed("row_id NUMERIC", "row_id STRING"), "must hold numbers"),
-    (
-        "openml/numbers/predictions.arff",
-        "",
-        None,
-        changed("\n0,0,1,", "\n0,0,27.5,"),
-        "column 'row_id' of .* must number the rows from 0, got 27.5; is it damaged",
-    ),
-    (
-        "openml/runs",
-        "nearest_7/predictions.arff",
-        None,
-        changed("0,0,0,", "0,0,1,"),
-        "has 2 values of 'sample' .'0', '1'., and its lines must be of one",
-    ),
-    ("openml/runs", "", "prediction", str, "contradicts what was recognised"),
-    ("autogluon/cells", "", None, str, "target is needed: name the column of true values"),
-    (
-        "autogluon/cells",
-        "KNeighbors_BAG_L1.csv",
-        "diagnosis",
-        without_line(7),
-        "has 82 lines and KNeighbors_BAG_L1 has 81",
-    ),
-    ("autogluon/cells", "KNeighbors_BAG_L1.csv", "diagnosis", changed(",benign,", ",mild,"), "different columns"),
-    ("autogluon/cells", "KNeighbors_BAG_L1.csv", "diagnosis", changed("\n10,", "\n70,"), "is in two lines"),
-    ("r/numbers.rds", "", None, str, "holds 0 tables, among numbers .ndarray."),
-    ("r/two.rda", "", None, str, "holds 2 tables, among fit .Train., other .Train."),
-    ("r/without_predictions.rds", "", None, str, "without predictions; fit it with trainControl"),
-]
-
-
-@pytest.mark.parametrize(("name", "file", "target", "change", "said"), FILES)
-def test_a_changed_export_is_refused(
-    tmp_path: Path, name: str, file: str, target: str | None, change: Callable[[str], str], said: str
-) -> None:
-    source = copied(name, tmp_path)
-    if change is not str:
-        path = source / file if file else source
-        path.write_text(change(path.read_text(encoding="utf-8")), encoding="utf-8")
-    with pytest.raises(ho.InputError, match=said):
-        ho.read_predictions(source, target=target)
+    After a change of sentences HELDOUT_RENEW=yes writes them anew; read the difference.
+    """
+    written = []
+    for number, case in enumerate(json.loads(DAMAGED.read_text(encoding="utf-8"))):
+        source = copied(case["export"], tmp_path / str(number))
+        if "change" in case:
+            path, (change, *settings) = source / case.get("file", ""), case["change"]
+            before = path.read_text(encoding="utf-8")
+            path.write_text(CHANGES[change](before, *settings), encoding="utf-8")
+            assert path.read_text(encoding="utf-8") != before, case
+        with pytest.raises(ho.InputError) as refused:
+            ho.read_predictions(source, target=case.get("target"))
+        sentence = str(refused.value).replace(f"{tmp_path / str(number)}{os.sep}", "")
+        written.append(json.dumps(case | {"sentence": sentence}, ensure_ascii=False))
+    text = "[\n " + ",\n ".join(written) + "\n]\n"
+    if os.environ.get("HELDOUT_RENEW"):
+        DAMAGED.write_text(text, encoding="utf-8")
+    assert text == DAMAGED.read_text(encoding="utf-8")
 
 
 def test_files_of_weka_with_rows_in_other_places_are_refused_by_the_attributes_that_they_print(

@@ -45,6 +45,12 @@ def search(feedback: Any = CrossFitting(n_trials=6), **settings: Any) -> ho.Held
     return ho.HeldOutOptunaSearchCV(SVC(), SPACE, feedback=feedback, **settings)
 
 
+@pytest.fixture(scope="module")
+def whole() -> ho.HeldOutOptunaSearchCV:
+    """The finished search; tests do not change it."""
+    return search().fit(X, Y)
+
+
 def test_it_is_the_default_where_folds_and_trials_allow_it() -> None:
     by_default = ho.HeldOutOptunaSearchCV(SVC(), SPACE, n_trials=37, cv=3, random_state=3, n_bootstraps=50)
     assert by_default.get_params()["feedback"] == clone(by_default).feedback == "auto"
@@ -93,8 +99,8 @@ def study() -> optuna.Study:
         return optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=0))
 
 
-def test_the_search_itself_is_that_of_all_scores() -> None:
-    crossed, plain = search().fit(X, Y), search("all").fit(X, Y)
+def test_the_search_itself_is_that_of_all_scores(whole: ho.HeldOutOptunaSearchCV) -> None:
+    crossed, plain = whole, search("all").fit(X, Y)
     assert crossed.cv_results_["params"] == plain.cv_results_["params"]
     assert crossed.best_params_ == plain.best_params_
     assert np.array_equal(crossed.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"])
@@ -109,8 +115,8 @@ def test_the_search_itself_is_that_of_all_scores() -> None:
     assert crossed.n_fits_ == 8 * K + K * 6 * (K - 1) + K
 
 
-def test_it_is_the_loop_that_one_would_write() -> None:
-    found = search().fit(X, Y)
+def test_it_is_the_loop_that_one_would_write(whole: ho.HeldOutOptunaSearchCV) -> None:
+    found = whole
     fit = found.evaluation_.cross_fit
     predictions = np.full(N, -1)
     for k in range(K):
@@ -135,12 +141,12 @@ def test_it_is_the_loop_that_one_would_write() -> None:
 
 
 @pytest.mark.parametrize("k", [0, 2])
-def test_a_sampler_knows_nothing_of_its_fold(k: int) -> None:
+def test_a_sampler_knows_nothing_of_its_fold(k: int, whole: ho.HeldOutOptunaSearchCV) -> None:
     own = FOLD == k
     other_y, other_x = Y.copy(), X.copy()
     other_y[own] = 1 - Y[own]
     other_x[own] = X[own][::-1] * 7
-    first, second = (search().fit(*data).evaluation_.cross_fit for data in ((X, Y), (other_x, other_y)))
+    first, second = (found.evaluation_.cross_fit for found in (whole, search().fit(other_x, other_y)))
     assert first.params[k] == second.params[k]
     assert any(first.params[j] != second.params[j] for j in range(K)), "the others see these rows"
 
@@ -183,9 +189,11 @@ def test_its_texts_say_what_was_done(capsys: pytest.CaptureFixture[str], tmp_pat
 
 
 @pytest.mark.parametrize(("at", "kept"), [(20, 15), (70, 60), (163, 160)])
-def test_it_continues_from_its_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int, kept: int) -> None:
+def test_it_continues_from_its_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: ho.HeldOutOptunaSearchCV, at: int, kept: int
+) -> None:
     """Interrupted in the search, in a search without a fold, and among the fits of their winners."""
-    whole, store = search().fit(X, Y), tmp_path / "run.db"
+    store = tmp_path / "run.db"
     fit, done = SVC.fit, []
 
     def stopped(self: Any, X: Any, y: Any, **more: Any) -> Any:

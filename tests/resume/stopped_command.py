@@ -1,0 +1,54 @@
+"""Commands that are stopped while they fit, and the cells that their run files hold meanwhile."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from forked import Forked
+from sklearn.datasets import make_classification
+from stored_cells import stored_seconds
+
+for needed in ("click", "rich", "pandas", "pyarrow", "skops", "matplotlib"):
+    pytest.importorskip(needed)
+
+HELDOUT = """
+import sys
+from heldout.cli import main
+
+main(sys.argv[1:])
+"""
+
+
+def written_table(path: Path) -> Path:
+    """60 rows of four numbers and the labels 0 and 1, ``y``."""
+    X, y = make_classification(60, 4, flip_y=0.3, random_state=0)
+    rows = [",".join(map(repr, [*map(float, row), int(label)])) for row, label in zip(X, y, strict=True)]
+    path.write_text("\n".join(["a,b,c,d,y", *rows]))
+    return path
+
+
+def cells(out: Path) -> dict[tuple[int, int, int], tuple[float, float]]:
+    """The seconds of each cell in the run file: one that is fitted again takes other seconds."""
+    return stored_seconds(out / "run.db")
+
+
+def begun(words: list[str], out: Path, n_cells: int) -> Forked:
+    """The process of a command that has acknowledged so many cells, unless it has ended before."""
+    process = Forked(HELDOUT, *words)
+    while len(cells(out)) < n_cells and process.poll() is None:
+        time.sleep(0.005)
+    return process
+
+
+def stopped_at(n_cells: int, how: int, words: list[str], out: Path) -> tuple[int, str]:
+    """Stop a command by a signal once so many cells are acknowledged; its exit code and what it said."""
+    process = begun(words, out, n_cells)
+    try:
+        process.send_signal(how)
+        _, said = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.close()
+    return process.returncode, said
