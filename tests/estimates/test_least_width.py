@@ -10,7 +10,8 @@ from scipy.stats import beta
 
 import heldout as ho
 from heldout.estimates import BBC, NaiveBootstrap
-from heldout.estimates.least_width import Alike, least_area, mean_square_correlation
+from heldout.estimates.inputs import read_inputs
+from heldout.estimates.least_width import Alike, different_candidates, least_area, mean_square_correlation
 
 Y = np.arange(20) % 2
 FOLDS = np.arange(20) // 2 % 10
@@ -173,6 +174,17 @@ def test_correlations_between_candidates():
     assert mean_square_correlation(errors) < 0.02
     assert mean_square_correlation(errors[:, :1] + 1e-3 * errors) == pytest.approx(1, abs=1e-3)
     assert mean_square_correlation(np.zeros((20, 3))) == 0
+
+
+@pytest.mark.parametrize("metric", ["mean_squared_error", "roc_auc"])
+def test_candidates_count_by_their_errors_and_not_by_the_target_that_they_share(metric):
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(300, 8))
+    y = 10 * rng.normal(size=300) if metric == "mean_squared_error" else 10 * (np.arange(300) % 2)
+    settings = {"metric": metric, "folds": np.zeros(300), "random_state": 0}
+    for errors, least, most in ((noise, 7.5, 8.0), (noise[:, :1] + 1e-3 * noise, 1.0, 1.1)):
+        evidence = read_inputs(y, y[:, None] + errors, **settings).evidence(BBC())
+        assert least <= different_candidates(evidence) <= most
 
 
 @pytest.mark.parametrize("scale", [1e308, 1e-308])

@@ -26,14 +26,12 @@ COUNTS = {"wilson", "clopper_pearson"}
 NORMAL = {"delong", "hanley_mcneil"}
 FITTING = {
     ("folds", "accuracy"): ANY | TWO_PART | COUNTS | {"tt", "bbc_f", "corrected_t"},
-    ("repeated", "accuracy"): ANY | TWO_PART | {"tt", "bbc_f", "corrected_t"},
     ("hold_out", "accuracy"): ANY | TWO_PART | COUNTS | {"hoeffding"},
     ("repeated_hold_out", "accuracy"): ANY | {"tt", "corrected_t"},
     ("paired_hold_out", "accuracy"): ANY | {"tt", "corrected_t", "conservative_z"},
     ("leave_one_out", "accuracy"): ANY | TWO_PART | COUNTS | {"tt", "bbc_f", "corrected_t"},
     ("folds", "roc_auc"): ANY | TWO_PART | NORMAL | {"tt", "bbc_f", "corrected_t"},
-    ("hold_out", "roc_auc"): ANY | TWO_PART | NORMAL,
-    ("paired_hold_out", "roc_auc"): ANY | {"tt", "corrected_t", "conservative_z"},
+    ("repeated", "roc_auc"): ANY | TWO_PART | NORMAL | {"tt", "bbc_f", "corrected_t"},
     ("leave_one_out", "roc_auc"): ANY | TWO_PART | NORMAL,
 }
 

@@ -55,23 +55,15 @@ def check_same(search: Any, y: Any) -> None:
     assert compared[compared.main].to_dict() == own.to_dict()
 
 
-OF_LABELS = ("accuracy", "balanced_accuracy", "f1", "matthews_corrcoef", "neg_log_loss", "neg_brier_score",
-             "average_precision", "roc_auc", "jaccard")  # fmt: skip
-OF_NUMBERS = (
-    "r2",
-    "neg_root_mean_squared_error",
-    "neg_mean_absolute_error",
-    "neg_median_absolute_error",
-    "max_error",
-)
+OF_LABELS = ("accuracy", "balanced_accuracy", "f1", "neg_log_loss", "average_precision", "roc_auc")
+OF_NUMBERS = ("r2", "neg_root_mean_squared_error", "neg_median_absolute_error", "max_error")
 
 
 @pytest.mark.parametrize(
     ("scoring", "aggregate"),
     [
         *((scoring, "auto") for scoring in OF_LABELS + OF_NUMBERS),
-        *((scoring, aggregate) for scoring in ("f1", "roc_auc", "max_error") for aggregate in ("folds", "pooled")),
-        ("roc_auc", "within"),
+        *(("f1", "pooled"), ("max_error", "folds"), ("roc_auc", "within")),
     ],
 )
 def test_every_metric_and_every_aggregate(scoring: str, aggregate: Any) -> None:

@@ -81,7 +81,7 @@ def test_estimates_of_predictions(metric: str, tables: Any) -> None:
     estimates = 0
     for n, aggregate in ((9, "pooled"), (24, "folds")):
         drawn = list(enumerate(tables(n, np.random.default_rng(n))))
-        for (case, (y, table)), name in product(drawn[n % 2 :: 2], METHODS):
+        for (case, (y, table)), name in product(drawn[n % 2 :: 3], METHODS):
             asked: Mapping[str, Any] = {
                 "metric": metric, "method": name, "folds": np.arange(n) % 3, "n_bootstraps": 12, "random_state": 0,
                 "aggregate": aggregate, "alternative": METHODS[name]().alternatives[0],
@@ -94,7 +94,7 @@ def test_estimates_of_predictions(metric: str, tables: Any) -> None:
                 continue  # the method is not for this metric or matrix
             check(estimate, name, case, n)
             estimates += 1
-    assert estimates > 20
+    assert estimates > 12
 
 
 @pytest.fixture(scope="module")

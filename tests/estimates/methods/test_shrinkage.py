@@ -388,7 +388,7 @@ def agrees(plain):
     return found
 
 
-@pytest.mark.parametrize("n_columns", [2, 3, 4, 7])
+@pytest.mark.parametrize("n_columns", [2, 3, 7])
 @pytest.mark.parametrize("metric", list(PLAIN))
 def test_a_plain_implementation_agrees(metric, n_columns):
     agrees(PlainShrinkage(metric, *plain_data(metric, n_columns)))
@@ -400,7 +400,7 @@ def rows_in_folds(n_folds, n_repeats=1, rows=48):
 
 
 @pytest.mark.parametrize("aggregate", ["auto", "pooled", "folds"])
-@pytest.mark.parametrize("n_folds", [1, 2, 6])
+@pytest.mark.parametrize("n_folds", [2, 6])
 @pytest.mark.parametrize("metric", list(PLAIN))
 def test_a_plain_implementation_agrees_on_folds(metric, n_folds, aggregate):
     """Folds of 16 rows bootstraps score by themselves, those of 8 are aligned, and those of 4 are not."""
@@ -600,7 +600,7 @@ def test_scores_alone_are_refused():
 
 
 @pytest.mark.parametrize("n_columns", [1, 3, 30])
-@pytest.mark.parametrize("rows", [4, 5, 6, 8, 10])
+@pytest.mark.parametrize("rows", [4, 5, 8])
 @pytest.mark.parametrize("metric", ["accuracy", "roc_auc", "f1", "log_loss", "mean_squared_error", "r2"])
 def test_few_rows(metric, rows, n_columns):
     rng = np.random.default_rng([rows, n_columns])

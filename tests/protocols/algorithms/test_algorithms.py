@@ -22,7 +22,7 @@ X, Y = (part[::5] for part in load_breast_cancer(return_X_y=True))
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=2)
 NEIGHBOURS = ("neighbours", KNeighborsClassifier(), {"n_neighbors": [1, 5, 15]})
 TREE = ("tree", DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 4]})
-FAST: dict[str, Any] = {"n_bootstraps": 100, "random_state": 3}
+FAST: dict[str, Any] = {"n_bootstraps": 40, "random_state": 3}
 
 
 class Constant(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

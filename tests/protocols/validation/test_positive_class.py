@@ -123,7 +123,7 @@ def test_coefficients_that_cannot_be_read_are_none_with_the_reason(model: Any) -
 )
 def test_a_stack_has_the_responses_that_it_has_when_fitted(wraps: Any) -> None:
     stack = wraps(StackingClassifier([("one", LogisticRegression())], cv=3))
-    found = ho.bootstrap_validate(stack, X, Y, n_bootstraps=4, random_state=0)
+    found = ho.bootstrap_validate(stack, X, Y, n_bootstraps=2, random_state=0)
     assert {"roc_auc", "brier_score", "emax"} <= found.rows.keys()
-    named = ho.bootstrap_validate(stack, X, Y, n_bootstraps=4, random_state=0, metric="log_loss")
+    named = ho.bootstrap_validate(stack, X, Y, n_bootstraps=2, random_state=0, metric="log_loss")
     assert named.value == found.rows["log_loss"].corrected

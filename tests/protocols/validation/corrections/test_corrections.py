@@ -18,6 +18,7 @@ from heldout.flags import Flag
 from heldout.metrics import custom, metric_named
 from heldout.metrics.base import Response
 from heldout.protocols.validation.corrections import CORRECTIONS, Optimism, OutOfBag, correction_named
+from heldout.protocols.validation.corrections.base import CorrectedScore
 from heldout.protocols.validation.corrections.point632 import weigh
 from heldout.protocols.validation.replicates import Replicates
 from heldout.protocols.words import PROTOCOL_WORDS
@@ -355,3 +356,10 @@ def test_an_object_is_a_correction_too():
 def test_every_correction_is_put_into_words(name):
     assert correction_named(name).name == name
     assert name in PROTOCOL_WORDS
+
+
+@pytest.mark.parametrize(("value", "moved"), [(0.5, 0.5), (0.0, 0.0), (1.0, 1.0), (1.2, 1.0), (-0.1, 0.0)])
+def test_only_a_score_beyond_the_range_is_moved_and_flagged(value: float, moved: float) -> None:
+    corrected = CorrectedScore(value).within(metric_named("accuracy"))
+    assert corrected.value == moved
+    assert list(corrected.flags) == ([] if value == moved else [Flag.CORRECTED_BEYOND_RANGE])
