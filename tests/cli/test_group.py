@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import errno
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -75,15 +73,3 @@ def test_version_says_kernels_python_and_scikit_learn(command: Command) -> None:
     said = command("--version").out
 
     assert "kernels" in said and platform.python_version() in said and sklearn.__version__ in said
-
-
-def test_python_m_heldout_is_the_command() -> None:
-    ended = subprocess.run(
-        [sys.executable, "-m", "heldout", "tune", "nofile.csv", "--target", "y"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert ended.returncode == 2
-    assert ended.stdout == "" and ended.stderr.startswith("Error: there is no file nofile.csv")

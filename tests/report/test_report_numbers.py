@@ -113,18 +113,7 @@ def test_a_metric_that_is_best_at_one_value_has_no_better_direction() -> None:
 def test_an_optimism_too_small_to_be_shown_is_said_in_words(
     value: float, optimism: float, half: float, said: str
 ) -> None:
-    found = Estimate(
-        value,
-        Interval(value - half, value + half, 0.95),
-        value + optimism,
-        optimism,
-        None,
-        0,
-        "a",
-        "accuracy",
-        "bbc",
-        10,
-    )
+    found = replace(estimate(value, value - half, value + half, optimism), metric="accuracy")
     shown = {"uncorrected": None, "winner": "a", "candidates": 8, "rows": 10, "folds": "5 folds"}
     scale = replace(scale_of("accuracy", True), decimals=3)
     assert said in headline_of(found, scale, **shown).sentence
