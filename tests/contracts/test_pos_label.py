@@ -32,7 +32,7 @@ OTHERS = ["roc_auc", "f1_macro", "neg_log_loss", "d2_log_loss_score"]
 
 
 def search(scoring: Any, **settings: Any) -> ho.HeldOutSearchCV:
-    settings = {"cv": 3, "n_bootstraps": 20, "random_state": 0, **settings}
+    settings = {"cv": 3, "method": "cv", "random_state": 0, **settings}
     return ho.HeldOutSearchCV(LogisticRegression(), GRID, scoring=scoring, **settings)
 
 

@@ -207,7 +207,7 @@ CASES = {
 
 def search(case: Case, share: Any, **settings: Any) -> HeldOutSearchCV:
     X, y = case.data()
-    merged = {"cv": 3, "method": None, "random_state": 0, **case.settings, **settings}
+    merged = {"cv": 3, "method": None, "refit": False, "random_state": 0, **case.settings, **settings}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return HeldOutSearchCV(case.estimator, case.grid, share=share, **merged).fit(X, y)

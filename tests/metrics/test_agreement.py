@@ -61,3 +61,9 @@ def test_a_class_that_is_absent_keeps_its_place_on_the_scale() -> None:
 def test_parameters_have_their_sentences() -> None:
     with pytest.raises(InputError, match="weights must be one of None, 'linear', 'quadratic', got 'square'"):
         CohenKappa("square")  # type: ignore[arg-type]
+
+
+def test_names_and_titles_say_the_weights():
+    plain, linear = CohenKappa(), CohenKappa("linear")
+    assert (plain.name, plain.title) == ("cohen_kappa", "Cohen's kappa")
+    assert (linear.name, linear.title) == ("linear_weighted_kappa", "Kappa, linear weights")
