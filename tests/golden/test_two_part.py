@@ -208,7 +208,7 @@ def test_tilting_of_an_area():
 def test_mabt_of_areas():
     """All 6 candidates are finalists; the second part is what the library's own split says."""
     rng = np.random.default_rng(7)
-    n_bootstraps, alpha = 200, 0.1
+    n_bootstraps, alpha = 120, 0.1
     y = np.resize([0, 1, 1], 200)
     table = rng.normal(0.9 * y[:, None] + rng.normal(size=(200, 1)) * 0.7, 1.0, size=(200, 6))
     rows = split(truth_of(y), 0.3, SEED).second
