@@ -89,7 +89,7 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
     stops = search.stop_when_width is not None
     part = kept_part(search, running)
     with open_run(
-        search.work, search.task, search.entropy, running, may_drop=search.drop is not None or stops,
+        search.work, running, may_drop=search.drop is not None or stops,
         note=partial(note_of, search), more={"stop_when_width": search.stop_when_width} if stops else {},
         part=part,
     ) as run:  # fmt: skip
@@ -207,7 +207,7 @@ def evaluation_of(
     model = None
     if search.refit and search.deploy == "all":
         tell(listeners, StageStarted("refit"))
-        model = final_model(search.context, configurations[winner])
+        model = final_model(search.work, configurations[winner])
     refitted = time.perf_counter()
     if search.keep_models != "none":
         tell(listeners, StageStarted("fold models"))

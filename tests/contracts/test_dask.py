@@ -21,9 +21,8 @@ from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.events import CellFinished, WorkersLost
-from heldout.execution.executors.base import Work
 from heldout.execution.executors.from_joblib import JoblibExecutor
-from heldout.execution.fit import CellContext, Routing, make_scoring
+from heldout.execution.fit import Work, make_scoring
 from heldout.execution.loop import ResultKeeper, run_races
 from heldout.execution.plan import Race, RunPlan
 from heldout.execution.scheduler import Scheduler
@@ -62,8 +61,7 @@ def make_work(grid: Any, n_rows: int = 300, n_folds: int = 3) -> Work:
     X = np.arange(2.0 * n_rows).reshape(n_rows, 2)
     task = Task(X, truth_of(np.random.default_rng(0).normal(size=n_rows)))
     scoring = make_scoring(task.truth, get_scorer("neg_mean_squared_error"))
-    context = CellContext.of_task(task, scoring, Routing(), np.nan, False, None)
-    return Work(context, make_configurations(Doing(), grid), make_folds(task, n_folds))
+    return Work(task, scoring, make_configurations(Doing(), grid), make_folds(task, n_folds))
 
 
 def run(work: Work, executor: JoblibExecutor, listener: Any = None) -> dict[CellKey, CellResult]:

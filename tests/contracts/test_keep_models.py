@@ -36,9 +36,9 @@ from heldout.evaluate import evaluate, evaluate_adaptive
 from heldout.execution import kept_models
 from heldout.execution.adaptive import Proposal, ProposalScore
 from heldout.execution.cells import CellKey, CellResult
-from heldout.execution.executors.base import Work, WorkersLostError
+from heldout.execution.executors.base import WorkersLostError
 from heldout.execution.executors.local import Here
-from heldout.execution.fit import make_scoring
+from heldout.execution.fit import Work, make_scoring
 from heldout.execution.fold_models import KeepModels
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from heldout.execution.cells import CellKey, CellResult, CellState
-from heldout.execution.executors.base import Work, WorkersLostError
+from heldout.execution.executors.base import WorkersLostError
 from heldout.execution.executors.worker import task_results
+from heldout.execution.fit import Work
 from heldout.folds.splits import Folds
 
 Order: TypeAlias = Literal["given", "reversed"] | int

@@ -35,7 +35,6 @@ from heldout.execution.executors.base import (
     ArrayPayload,
     FilePayload,
     UnpackedWorks,
-    Work,
     payload_array,
     write_payload,
 )
@@ -51,7 +50,7 @@ from heldout.execution.executors.worker import (
     take_marks,
     timeout_result,
 )
-from heldout.execution.fit import CellContext, Routing, make_scoring
+from heldout.execution.fit import Work, make_scoring
 from heldout.execution.loop import ResultKeeper, run_races
 from heldout.execution.plan import Race, RunPlan
 from heldout.execution.scheduler import MOST_LOSSES, Scheduler
@@ -97,7 +96,7 @@ class Doing(RegressorMixin, BaseEstimator):
         from heldout.execution.executors.base import UNPACKED  # this process's own
 
         time.sleep(0.02)
-        shared = next(reversed(UNPACKED._works.values())).context.X
+        shared = next(reversed(UNPACKED._works.values())).task.X
         base = shared
         while getattr(base, "base", None) is not None:
             base = base.base
@@ -144,8 +143,9 @@ def make_work(grid: Any, n_rows: int = 20, n_folds: int = 2, error_score: Any = 
     X = np.arange(2.0 * n_rows).reshape(n_rows, 2)
     task = Task(X, truth_of(rng.normal(size=n_rows)))
     scoring = make_scoring(task.truth, get_scorer("neg_mean_squared_error"))
-    context = CellContext.of_task(task, scoring, Routing(), error_score, False, None)
-    return Work(context, make_configurations(Doing(), grid), make_folds(task, n_folds))
+    return Work(
+        task, scoring, make_configurations(Doing(), grid), make_folds(task, n_folds), error_score=error_score
+    )
 
 
 def cells_of(work: Work) -> list[CellKey]:
@@ -221,9 +221,9 @@ def test_packed_work_is_unpacked_as_it_was(tmp_path: Path, as_file: bool) -> Non
         payload = ArrayPayload("a", payload_array(work))
     unpacked = UnpackedWorks()
     copy = unpacked.get(payload)
-    np.testing.assert_array_equal(copy.context.X, work.context.X, strict=True)
+    np.testing.assert_array_equal(copy.task.X, work.task.X, strict=True)
     np.testing.assert_array_equal(copy.configurations[1].params["value"], np.arange(5.0), strict=True)
-    assert not copy.context.X.flags.writeable, "large: shared"
+    assert not copy.task.X.flags.writeable, "large: shared"
     assert copy.configurations[1].params["value"].flags.writeable, "small: its own"
     assert copy.folds.fingerprint() == work.folds.fingerprint()
     assert unpacked.get(payload) is copy

@@ -25,7 +25,7 @@ from heldout.configurations import make_configurations
 from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
 from heldout.execution.cells import CellState
-from heldout.execution.fit import CellContext, Routing, final_model, make_scoring
+from heldout.execution.fit import Routing, Work, final_model, make_scoring
 from heldout.execution.responses import remember_responses
 from heldout.execution.threads import single_threaded
 from heldout.folds.splits import Split, make_folds
@@ -55,22 +55,20 @@ class Counted(ClassifierMixin, BaseEstimator):
         return np.stack([1 - p, p], axis=1)
 
 
-def context_of(
+def work_of(
     scoring: Any, data: tuple[Any, Any] = (X, Y), pos_label: Any = None, keep: Any = (), **settings: Any
-) -> tuple[CellContext, Split]:
+) -> tuple[Work, Split]:
     truth = truth_of(data[1], pos_label=pos_label)
     task = Task(data[0], truth, y=data[1])
     scorer = check_scoring(Counted(), scoring) if isinstance(scoring, list) else scoring
     scorer = get_scorer(scorer) if isinstance(scorer, str) else scorer
-    given = {"error_score": np.nan, "return_train_score": False, "entropy": None} | settings
-    routed = given.pop("routed", Routing())
-    context = CellContext.of_task(task, make_scoring(truth, scorer, keep=keep), routed, **given)
-    return context, make_folds(task, 4).splits[1]
+    work = Work(task, make_scoring(truth, scorer, keep=keep), **settings)
+    return work, make_folds(task, 4).splits[1]
 
 
 def cell(estimator: Any, scoring: Any = "accuracy", **settings: Any) -> Any:
-    context, split = context_of(scoring, **settings)
-    return fit_cell(context, make_configurations(estimator)[0], split), split
+    work, split = work_of(scoring, **settings)
+    return fit_cell(work, make_configurations(estimator)[0], split), split
 
 
 def test_each_response_is_computed_once() -> None:
@@ -127,9 +125,9 @@ def test_columns_follow_the_order_of_the_target_and_not_of_the_model() -> None:
     truth = truth_of(y, classes=[2, 0, 1])
     task = Task(data, truth, y=y)
     scoring = make_scoring(truth, get_scorer("neg_log_loss"))
-    context = CellContext.of_task(task, scoring, Routing(), np.nan, False, None)
+    work = Work(task, scoring)
     split = make_folds(task, 3).splits[0]
-    result = fit_cell(context, make_configurations(LogisticRegression(max_iter=1000))[0], split)
+    result = fit_cell(work, make_configurations(LogisticRegression(max_iter=1000))[0], split)
     fitted = LogisticRegression(max_iter=1000).fit(data[split.train], y[split.train])
     np.testing.assert_array_equal(
         result.predictions[Response.PROBABILITIES], fitted.predict_proba(data[split.test])[:, [2, 0, 1]]
@@ -208,8 +206,8 @@ def test_failures_say_why() -> None:
 def test_a_class_unseen_in_training_matters_only_where_its_column_is_read() -> None:
     split = Split(0, 0, np.flatnonzero(Y == 0), np.flatnonzero(Y == 1)[:5])
     for scoring, state in (("accuracy", CellState.DONE), ("neg_log_loss", CellState.FAILED)):
-        context, _ = context_of(scoring)
-        result = fit_cell(context, make_configurations(DummyClassifier())[0], split)
+        work, _ = work_of(scoring)
+        result = fit_cell(work, make_configurations(DummyClassifier())[0], split)
         assert result.state is state
     assert result.message == "class 1 is missing from its training rows"
 
@@ -252,16 +250,16 @@ def test_seeds_go_to_unset_random_states_and_depend_on_the_place() -> None:
     pipeline = make_pipeline(StandardScaler(), RandomForestClassifier(2))
     seeds = set()
     for entropy in (1, 2):
-        context, _ = context_of("accuracy", entropy=entropy)
+        work, _ = work_of("accuracy", seeds=entropy)
         seeds.add(
-            final_model(context, make_configurations(pipeline)[0])
+            final_model(work, make_configurations(pipeline)[0])
             .named_steps["randomforestclassifier"]
             .random_state
         )
     assert len(seeds) == 2 and None not in seeds
-    fixed = final_model(context, make_configurations(RandomForestClassifier(2, random_state=4))[0])
+    fixed = final_model(work, make_configurations(RandomForestClassifier(2, random_state=4))[0])
     assert fixed.random_state == 4
-    unseeded, _ = context_of("accuracy")
+    unseeded, _ = work_of("accuracy")
     assert final_model(unseeded, make_configurations(pipeline)[0])[-1].random_state is None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from heldout.configurations import make_configurations
 from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
 from heldout.execution.cells import CellResult
-from heldout.execution.fit import CellContext, Routing, make_scoring, scores_by_scorer
+from heldout.execution.fit import Routing, Work, make_scoring, scores_by_scorer
 from heldout.execution.split_fits import SplitFits
 from heldout.folds.splits import Split
 
@@ -34,7 +35,7 @@ def rows_of(kind: str) -> tuple[Any, Any]:
     return scale(X[chosen, :3]), y[chosen] + (0.5 if kind == "numbers" else 0)
 
 
-def contexts(kind: str, weighted: bool) -> list[tuple[str, CellContext]]:
+def works(kind: str, weighted: bool) -> list[tuple[str, Work]]:
     """One for each scorer that can be opened."""
     X, y = rows_of(kind)
     found = []
@@ -46,7 +47,7 @@ def contexts(kind: str, weighted: bool) -> list[tuple[str, CellContext]]:
             continue
         if scoring.metrics["score"] is not None:
             routed = Routing(score={"sample_weight": WEIGHTS} if weighted else {})
-            found.append((name, CellContext.of_task(task, scoring, routed, np.nan, False, None)))
+            found.append((name, Work(task, scoring, routed=routed)))
     return found
 
 
@@ -61,9 +62,10 @@ def test_they_equal_those_of_the_scorer(kind: str, weighted: bool) -> None:
     compared = 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name, context in contexts(kind, weighted):
-            result: CellResult = fit_cell(context, configuration, SPLIT)
-            theirs, _ = scores_by_scorer(context, model, context.X[SPLIT.test], context.y[SPLIT.test], SPLIT.test)
+        for name, work in works(kind, weighted):
+            result: CellResult = fit_cell(work, configuration, SPLIT)
+            X, y = work.task.X[SPLIT.test], work.task.target[SPLIT.test]
+            theirs, _ = scores_by_scorer(work, model, X, y, SPLIT.test)
             assert result.test_scores == pytest.approx(theirs, rel=1e-12, abs=1e-12, nan_ok=True), name
             compared += 1
     assert compared >= 9
@@ -74,13 +76,13 @@ def test_a_split_is_scored_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     task = Task(X, truth_of(y))
     configurations = make_configurations(LogisticRegression(), {"C": [0.1, 1.0, 10.0]})
     scoring = make_scoring(task.truth, get_scorer("roc_auc"))
-    context = CellContext.of_task(task, scoring, Routing(), np.nan, False, None)
+    work = Work(task, scoring)
 
     def never(*_: Any, **__: Any) -> Any:
         raise AssertionError("a scorer was called")
 
     monkeypatch.setattr("heldout.execution.split_fits.scores_by_scorer", never)
-    fits = SplitFits(context, configurations, SPLIT, (0, 1, 2))
+    fits = SplitFits(replace(work, configurations=configurations), SPLIT, (0, 1, 2))
     unscored = [result for unit in fits.units for result in fits.results(unit)]
     assert all(not result.test_scores for result in unscored)
     assert all(0.5 < result.test_scores["score"] <= 1 for result in fits.scored(unscored))
@@ -91,9 +93,9 @@ def test_rows_of_one_class_are_scored_by_the_scorer() -> None:
     task = Task(X, truth_of(y))
     (configuration,) = make_configurations(LogisticRegression())
     scoring = make_scoring(task.truth, get_scorer("roc_auc"))
-    context = CellContext.of_task(task, scoring, Routing(), np.nan, False, None)
+    work = Work(task, scoring)
     ones = np.flatnonzero(y == 1)[:5]
     split = Split(0, 0, np.setdiff1d(np.arange(90), ones), ones)
     with pytest.warns(UserWarning, match="Only one class"):
-        result = fit_cell(context, configuration, split)
+        result = fit_cell(work, configuration, split)
     assert np.isnan(result.test_scores["score"])

@@ -21,9 +21,9 @@ from heldout.dropping.base import Barrier, Dropped
 from heldout.execution import loop
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.events import BarrierPassed, CellFinished, WorkersLost
-from heldout.execution.executors.base import Work, WorkersLostError
+from heldout.execution.executors.base import WorkersLostError
 from heldout.execution.executors.from_joblib import JoblibExecutor
-from heldout.execution.fit import CellContext, Routing, make_scoring
+from heldout.execution.fit import Work, make_scoring
 from heldout.execution.loop import ResultKeeper, run_races
 from heldout.execution.plan import Race, RunPlan
 from heldout.execution.scheduler import Scheduler
@@ -69,8 +69,7 @@ class Diary(MemoryRun):
 def prepared(grid: dict[str, list[Any]]) -> Work:
     task = Task(X, truth_of(Y))
     scoring = make_scoring(task.truth, get_scorer("neg_mean_squared_error"))
-    context = CellContext.of_task(task, scoring, Routing(), np.nan, False, None)
-    return Work(context, make_configurations(Constant(), grid), make_folds(task, 3))
+    return Work(task, scoring, make_configurations(Constant(), grid), make_folds(task, 3))
 
 
 class InOrder:
@@ -96,7 +95,7 @@ class InOrder:
             if self.losses.get(cell, 0):
                 self.losses[cell] -= 1
                 raise WorkersLostError([cell] if self.names_them else [], "it was killed")
-            yield fit_cell(work.context, work.configurations[cell.configuration], split_of[cell.repeat, cell.fold])
+            yield fit_cell(work, work.configurations[cell.configuration], split_of[cell.repeat, cell.fold])
 
 
 def run_search(
@@ -239,7 +238,7 @@ def test_a_cell_that_lost_two_workers_is_tried_a_third_time_without_sharing() ->
 
 def test_with_error_score_raise_a_cell_that_loses_three_workers_is_an_error() -> None:
     work = prepared({"value": [0.0, 1.0]})
-    work = replace(work, context=replace(work.context, error_score="raise"))
+    work = replace(work, error_score="raise")
     run = Diary()
     with pytest.raises(WorkersLostError, match=r"value=1\): its worker was lost 3 times \(it was killed\)"):
         run_search(work, run, InOrder({CellKey(1, 0, 1): 9}))

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from heldout.data.task import Task, truth_of
+from heldout.data.task import truth_of
 from heldout.errors import UnusablePredictionError
-from heldout.execution.fit import CellContext, Routing, Scoring
+from heldout.execution.fit import Scoring
 from heldout.execution.responses import coded_responses, remember_responses
 from heldout.metrics import ConcordanceIndex, IntegratedBrier
 from heldout.metrics.base import Response
@@ -33,10 +33,6 @@ class Exponential(BaseEstimator):
         return [lambda times, rate=row[0]: np.exp(-rate * times) for row in X]
 
 
-def context_of(scoring: Scoring) -> CellContext:
-    return CellContext.of_task(Task(X, TRUTH), scoring, Routing(), np.nan, False, None)
-
-
 def scoring_of(*metrics: Any, **settings: Any) -> Scoring:
     return Scoring(lambda *_: 0.0, {str(i): metric for i, metric in enumerate(metrics)}, "0", **settings)
 
@@ -44,7 +40,7 @@ def scoring_of(*metrics: Any, **settings: Any) -> Scoring:
 def test_survival_is_recorded_at_the_times_of_all_metrics() -> None:
     scoring = scoring_of(ConcordanceIndex(), IntegratedBrier(times=(2, 4)), IntegratedBrier(times=(1, 2)))
     assert scoring.times == (1.0, 2.0, 4.0)
-    found = coded_responses(context_of(scoring), Exponential(), X)
+    found = coded_responses(TRUTH, scoring, Exponential(), X)
     assert found.keys() == {Response.RISK, Response.SURVIVAL}
     assert found[Response.RISK].tolist() == [4, 3, 2, 1]
     np.testing.assert_allclose(found[Response.SURVIVAL], np.exp(-np.outer(X[:, 0], (1, 2, 4))))
@@ -52,26 +48,24 @@ def test_survival_is_recorded_at_the_times_of_all_metrics() -> None:
 
 def test_more_times_are_recorded_where_they_are_asked_for() -> None:
     scoring = scoring_of(ConcordanceIndex(), keep=(Response.SURVIVAL,), more_times=(3.0,))
-    assert coded_responses(context_of(scoring), Exponential(), X)[Response.SURVIVAL].shape == (4, 1)
+    assert coded_responses(TRUTH, scoring, Exponential(), X)[Response.SURVIVAL].shape == (4, 1)
 
 
 def test_risks_alone_are_recorded_without_a_metric_that_can_be_opened() -> None:
-    assert coded_responses(context_of(scoring_of(None)), Exponential(), X).keys() == {Response.RISK}
+    assert coded_responses(TRUTH, scoring_of(None), Exponential(), X).keys() == {Response.RISK}
 
 
 def test_survival_is_computed_once() -> None:
     model = Exponential()
     remember_responses(model, X)
-    context = context_of(scoring_of(IntegratedBrier(times=(1, 2))))
-    first, second = (coded_responses(context, model, X)[Response.SURVIVAL] for _ in range(2))
+    scoring = scoring_of(IntegratedBrier(times=(1, 2)))
+    first, second = (coded_responses(TRUTH, scoring, model, X)[Response.SURVIVAL] for _ in range(2))
     assert model.n_asked == 1 and (first == second).all()
 
 
 def test_infinite_risks_are_unusable() -> None:
     with pytest.raises(UnusablePredictionError, match="NaN or infinite risk for 1 of 4"):
-        coded_responses(
-            context_of(scoring_of(ConcordanceIndex())), Exponential(), np.array([[np.inf], [1], [1], [1]])
-        )
+        coded_responses(TRUTH, scoring_of(ConcordanceIndex()), Exponential(), np.array([[np.inf], [1], [1], [1]]))
 
 
 class ByKeyword(BaseEstimator):

@@ -13,8 +13,8 @@ from sklearn.metrics import get_scorer
 from heldout.configurations import make_configurations
 from heldout.data.task import Task, truth_of
 from heldout.execution.cells import CellKey, CellResult, CellState
-from heldout.execution.executors.base import Work, WorkersLostError
-from heldout.execution.fit import CellContext, Routing, make_scoring
+from heldout.execution.executors.base import WorkersLostError
+from heldout.execution.fit import Work, make_scoring
 from heldout.execution.loop import ResultKeeper, run_races
 from heldout.execution.plan import Race, RunPlan
 from heldout.execution.scheduler import MOST_LOSSES, Scheduler
@@ -27,9 +27,8 @@ N_CONFIGURATIONS, N_FOLDS = 4, 3
 
 def make_work() -> Work:
     scoring = make_scoring(TASK.truth, get_scorer("neg_mean_squared_error"))
-    context = CellContext.of_task(TASK, scoring, Routing(), np.nan, False, None)
     grid = {"strategy": ["quantile"], "quantile": [0.1 * number for number in range(N_CONFIGURATIONS)]}
-    return Work(context, make_configurations(DummyRegressor(), grid), make_folds(TASK, N_FOLDS))
+    return Work(TASK, scoring, make_configurations(DummyRegressor(), grid), make_folds(TASK, N_FOLDS))
 
 
 WORK = make_work()

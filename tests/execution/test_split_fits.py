@@ -17,11 +17,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
-from heldout.configurations import make_configurations
+from heldout.configurations import Configurations, make_configurations
 from heldout.data.task import Task, truth_of
 from heldout.execution.cells import CellState
-from heldout.execution.fit import CellContext, Routing, make_scoring, seeded_model
-from heldout.execution.sharing.groups import shared_in
+from heldout.execution.fit import Routing, Work, make_scoring, seeded_model
 from heldout.execution.split_fits import SplitFits
 from heldout.folds.splits import Split
 
@@ -30,11 +29,13 @@ X = RNG.normal(size=(60, 5))
 Y = (X[:, 0] + RNG.normal(size=60) > 0).astype(int)
 SPLIT = Split(0, 3, np.arange(40), np.arange(40, 60))
 TASK = Task(X, truth_of(Y))
-CONTEXT = CellContext.of_task(
-    TASK, make_scoring(TASK.truth, get_scorer("roc_auc")), Routing(), np.nan, False, entropy=7
-)
+WORK = Work(TASK, make_scoring(TASK.truth, get_scorer("roc_auc")), seeds=7)
 PIPELINE = Pipeline([("select", SelectKBest()), ("fit", DecisionTreeClassifier(max_features=1))])
 GRID = {"fit__max_depth": [1, 2], "select__k": [2, 4]}
+
+
+def shared(work: Work) -> Work:
+    return replace(work, sharing=work.shared("exact"))
 
 
 @pytest.mark.parametrize(
@@ -45,8 +46,8 @@ def test_equal_steps_follow_each_other_where_not_all_can_be_kept(
     share_memory: int | None, units: list[int]
 ) -> None:
     configurations = make_configurations(PIPELINE, GRID)
-    sharing = shared_in(CONTEXT, configurations, "exact")
-    fits = SplitFits(CONTEXT, configurations, SPLIT, (0, 1, 2, 3), sharing, share_memory)
+    work = shared(replace(WORK, configurations=configurations, share_memory=share_memory))
+    fits = SplitFits(work, SPLIT, (0, 1, 2, 3))
 
     assert fits.units == [(position,) for position in units]
 
@@ -54,11 +55,13 @@ def test_equal_steps_follow_each_other_where_not_all_can_be_kept(
 @pytest.mark.parametrize("model", [RandomForestClassifier(5), DecisionTreeClassifier(max_features=1)])
 def test_seeds_come_from_the_named_place(model: Any) -> None:
     (configuration,) = make_configurations(model)
-    fits = SplitFits(CONTEXT, {0: configuration}, SPLIT, (0,), seed_place=("pair", 1, 2))
+    fits = SplitFits(
+        replace(WORK, configurations=Configurations((configuration,))), SPLIT, (0,), seed_place=("pair", 1, 2)
+    )
     (result,) = fits.results((0,))
     (found,) = result.predictions.values()
     theirs = seeded_model(configuration.fresh(), 7, "pair", 1, 2).fit(X[:40], Y[:40]).predict_proba(X[40:])[:, 1]
-    (by_place,) = fit_cell(CONTEXT, configuration, SPLIT).predictions.values()
+    (by_place,) = fit_cell(WORK, configuration, SPLIT).predictions.values()
 
     assert result.key.place == SPLIT.place
     assert np.array_equal(found, theirs)
@@ -76,10 +79,9 @@ def test_predictions_alone_need_no_scorer(
     monkeypatch.setattr("heldout.execution.split_fits.scores_by_scorer", never)
     monkeypatch.setattr("heldout.execution.split_fits.fold_scores", never)
     split = replace(SPLIT, test=SPLIT.test[Y[40:] == 1]) if one_class else SPLIT
-    context = replace(CONTEXT, return_train_score=train_scores)
     configurations = make_configurations(KNeighborsClassifier(), {"n_neighbors": [1, 3, 5]})
-    sharing = shared_in(context, configurations, "exact")
-    fits = SplitFits(context, configurations, split, (0, 1, 2), sharing, is_scored=False)
+    work = shared(replace(WORK, configurations=configurations, return_train_score=train_scores))
+    fits = SplitFits(work, split, (0, 1, 2), is_scored=False)
     results = fits.scored([result for unit in fits.units for result in fits.results(unit)])
 
     assert fits.units == [(0, 1, 2)]
@@ -92,13 +94,14 @@ def test_predictions_alone_need_no_scorer(
 
 @pytest.mark.parametrize("to_fit", ["sample_weight", "fit__sample_weight"])
 def test_a_pipeline_without_any_steps_takes_what_it_takes_alone(to_fit: str) -> None:
-    context = replace(CONTEXT, routed=Routing(fit={to_fit: np.arange(60.0)}))
     pipeline = Pipeline([("scale", "passthrough"), ("fit", RandomForestClassifier())])
     configurations = make_configurations(pipeline, {"fit__n_estimators": [2, 4]})
-    fits = SplitFits(context, configurations, SPLIT, (0, 1), shared_in(context, configurations, "exact"))
-    shared, alone = fits.results((0, 1)), [fit_cell(context, each, SPLIT) for each in configurations]
+    work = replace(WORK, configurations=configurations, routed=Routing(fit={to_fit: np.arange(60.0)}))
+    work = shared(work)
+    fits = SplitFits(work, SPLIT, (0, 1))
+    together, alone = fits.results((0, 1)), [fit_cell(work, each, SPLIT) for each in configurations]
 
-    for ours, theirs in zip(shared, alone, strict=True):
+    for ours, theirs in zip(together, alone, strict=True):
         assert (ours.state, ours.message) == (theirs.state, theirs.message)
         assert bool(ours.shared) == (to_fit == "fit__sample_weight")
         for response, values in theirs.predictions.items():

@@ -14,7 +14,7 @@ from small_spaces import SPACE
 
 from heldout.configurations import make_configurations
 from heldout.data.task import Task, truth_of
-from heldout.execution.fit import CellContext, Routing, make_scoring
+from heldout.execution.fit import Work, make_scoring
 from heldout.folds.plans import KFolds
 from heldout.folds.splits import Folds, make_folds
 from heldout_papers.search.fits import RowFits
@@ -30,7 +30,7 @@ class Searched:
 
     X: np.ndarray
     y: np.ndarray
-    context: CellContext
+    work: Work
     folds: Folds
     held: HeldOut
     subsample: SubsampleSearch
@@ -48,12 +48,12 @@ def rows_of(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 def searched(X: np.ndarray, y: np.ndarray, space: Any) -> Searched:
     task = Task(X, truth_of(y, "binary"))
     scoring = make_scoring(task.truth, get_scorer("roc_auc"))
-    context = CellContext.of_task(task, scoring, Routing(), np.nan, False, ENTROPY)
+    work = Work(task, scoring, make_configurations(space), seeds=ENTROPY)
     folds = make_folds(task, KFolds(N_FOLDS), repeats=N_REPEATS, entropy=ENTROPY)
-    held = held_out(RowFits(context, make_configurations(space)), task, folds, nested=True)
+    held = held_out(RowFits(work), task, folds, nested=True)
     metric = scoring.metrics["score"]
     assert metric is not None
-    return Searched(X, y, context, folds, held, SubsampleSearch(held, metric, N_BOOTSTRAPS, ENTROPY))
+    return Searched(X, y, work, folds, held, SubsampleSearch(held, metric, N_BOOTSTRAPS, ENTROPY))
 
 
 @pytest.fixture(scope="package")

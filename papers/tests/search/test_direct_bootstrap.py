@@ -13,7 +13,6 @@ from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import KNeighborsClassifier
 from small_spaces import of_table
 
-from heldout.configurations import make_configurations
 from heldout.errors import InputError
 from heldout_papers import SearchStudy, search
 from heldout_papers.search.direct_bootstrap import _sample, direct_bootstrap
@@ -42,7 +41,7 @@ def test_every_sample_is_searched_and_scored_on_the_rows_left_out() -> None:
     X = np.nan_to_num(X)
     found = searched(X, y, ENTRIES)
     labels = found.folds.labels[:, 0]
-    result = direct_bootstrap(found.subsample, RowFits(found.context, make_configurations(ENTRIES)), 3)
+    result = direct_bootstrap(found.subsample, RowFits(found.work), 3)
 
     by_hand = []
     for number in range(3):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
@@ -131,8 +133,8 @@ def test_what_configurations_share_is_fitted_once() -> None:
     model = Pipeline([("count", Counted()), ("fit", LogisticRegression())])
     other = Pipeline([("count", Counted(fails_under=1000)), ("fit", LogisticRegression())])
     entries = [("one", model, {"fit__C": [0.1, 1.0, 10.0]}), ("two", other, {}), ("three", Broken(), {})]
-    context = searched(X, y, [("plain", LogisticRegression(), {})]).context
-    fits = RowFits(context, make_configurations(entries))
+    work = searched(X, y, [("plain", LogisticRegression(), {})]).work
+    fits = RowFits(replace(work, configurations=make_configurations(entries)))
     Counted.fits.clear()
 
     found = fits.scores_on(Split(0, 0, np.arange(30), np.arange(30, 40)))
@@ -145,7 +147,7 @@ def test_what_configurations_share_is_fitted_once() -> None:
 def test_winners_are_refitted_with_the_seed_of_a_search(found: Searched) -> None:
     search = real_search(found)
     winner, rows = search.best_index_, np.nan_to_num(found.X[:9])
-    scores = RowFits(found.context, make_configurations(SPACE)).refitted_scores(winner, rows)
+    scores = RowFits(replace(found.work, configurations=make_configurations(SPACE))).refitted_scores(winner, rows)
     said = "decision_function" if hasattr(search.best_estimator_, "decision_function") else "predict_proba"
     theirs = getattr(search, said)(rows)
 
@@ -153,7 +155,7 @@ def test_winners_are_refitted_with_the_seed_of_a_search(found: Searched) -> None
 
 
 def test_seeds_come_from_the_named_place(found: Searched) -> None:
-    fits, split = RowFits(found.context, make_configurations(SPACE)), found.folds.splits[1]
+    fits, split = RowFits(replace(found.work, configurations=make_configurations(SPACE))), found.folds.splits[1]
     unnamed, named, other = fits.scores_on(split), fits.scores_on(split, 0, 1), fits.scores_on(split, "pair", 0, 1)
     draws = [name.startswith(("forest", "tree")) for name in found.held.names]
 

@@ -32,6 +32,7 @@ from heldout.errors import InputError, MissingPapersError, installation
 from heldout.execution.cells import CellResult, CellState
 from heldout.execution.listeners.words import duration
 from heldout.execution.search import Search
+from heldout.execution.split_fits import SplitFits
 from heldout.folds.plans import events_of, number_of_folds
 from heldout.folds.splits import Split
 from heldout.metrics.base import Metric
@@ -288,7 +289,7 @@ def _timed(search: Search, unit: tuple[int, ...]) -> TimedFit:
     work = search.work
     begin = time.perf_counter()
     # All positions: a step that others read is charged to this fit in part.
-    fits = work.do(work, work.folds.splits[0], tuple(range(len(work.configurations))))
+    fits = SplitFits(work, work.folds.splits[0], tuple(range(len(work.configurations))))
     cells = fits.scored(fits.results(unit))
     seconds = max(time.perf_counter() - begin - math.fsum(cell.ahead_seconds for cell in cells), 0.0)
     failures = {cell.key.configuration: _failure(cell, search.scoring.refit_metric) for cell in cells}

@@ -404,7 +404,7 @@ def _write_files(
 
     files = {
         "run": folder.run_file,
-        **save_model(validation.model, folder, console, job.found.note(job.plan.context.scoring.times)),
+        **save_model(validation.model, folder, console, job.found.note(job.plan.fits.scoring.times)),
     }
     files["validation"] = folder.write_json("validation.json", validation.to_dict())
     files |= write_report_files(facts(validation, command=command, title=job.source), folder)

@@ -174,7 +174,8 @@ class AdaptiveRun:
         # A part of a run counts its configurations from 0.
         local = Configurations(tuple(replace(each, position=number) for number, each in enumerate(members)))
         # Without the current best, which is fitted already.
-        sharing = self._search.sharing(local.members[: len(added)])
+        own = Configurations(local.members[: len(added)])
+        sharing = self._search.sharing(replace(self._open.work, configurations=own))
         name_models(self._open.settings, part.positions)
         for member in added:
             if source[member.position] != member.position:
@@ -397,8 +398,6 @@ def open_adaptive(
     plan = AdaptivePlan(n_planned, identity, search.share)
     with open_run(
         search.work,
-        search.task,
-        search.entropy,
         running,
         may_drop=search.drop is not None,
         adaptive=plan,

@@ -305,7 +305,7 @@ def _tested(
     races = [Race((split,), configurations=(number,)) for number, split in enumerate(splits)]
     in_memory = replace(running, store=MemoryStore(), resume=False, listeners=())  # a few fits: done again
     column = ResultCollector(search.task, Configurations(members.members[:1]), folds, search.scoring)
-    with open_run(work, search.task, search.entropy, in_memory, n_cells=len(races), n_races=len(races)) as run:
+    with open_run(work, in_memory, n_cells=len(races), n_races=len(races)) as run:
         run.run_races(races)
         # All cells go to column 0, as if one configuration had predicted all folds.
         for race in races:

@@ -158,7 +158,7 @@ def default_configuration(
         wanted = imputed(wanted, search.imputation)
     work = replace(search.work, configurations=Configurations((wanted,)), sharing=None)
     race = Race(search.folds.splits)
-    with open_run(work, search.task, search.entropy, running) as run:
+    with open_run(work, running) as run:
         run.run_races([race])
         found = run.race_results(race)
     if found.failures:

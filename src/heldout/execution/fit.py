@@ -1,4 +1,4 @@
-"""Fit one cell: train a configuration on a split, compute each response once, score the responses.
+"""What the fits of a run share, and what each does: train a configuration, compute each response once, score these.
 
 The responses are recorded for the estimates; the scorers run on the same recorded arrays, so that the scores are
 those of scikit-learn's own search and no response is computed twice.
@@ -6,10 +6,12 @@ those of scikit-learn's own search and no response is computed twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from numbers import Number
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +19,20 @@ from sklearn.base import BaseEstimator
 
 from heldout._sklearn import params_at
 from heldout._streams import numpy_seed
-from heldout.configurations import Configuration
+from heldout.configurations import Configuration, Configurations
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.errors import ExitError, InputError, NoExit, UnusablePredictionError, text_of
+from heldout.execution.cells import CellKey, CellResult
 from heldout.execution.inner_split import EarlyStopping, can_stop
+from heldout.execution.sharing.groups import Share, Sharing, sharing_of
 from heldout.execution.threads import single_threaded, with_one_thread
+from heldout.folds.splits import Folds, Place, Split
 from heldout.metrics.base import Metric, Response, times_of
 from heldout.metrics.from_scorer import members_of, metric_from_scorer, metric_of_outputs, scorer_for
 from heldout.metrics.named import check_fits
+
+TASKS_A_WORKER = 3
+"""So many parts at least, so that no worker waits long for another at the end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,70 +119,128 @@ class Routing:
         return self.fit_of_model.get(configuration.model or "", self.fit)
 
 
-@dataclass(frozen=True, eq=False)
-class CellContext:
-    """The parts that the cells of a search share."""
+class FitsOfSplit(Protocol):
+    """The fits of some configurations on one split; ``SplitFits`` is this."""
 
-    X: Any
-    y: Any
-    truth: Truth
-    """The target as metrics read it."""
+    @property
+    def units(self) -> list[tuple[int, ...]]:
+        """The positions that are computed together, one unit after another."""
+
+    def results(self, unit: Sequence[int]) -> list[CellResult]:
+        """The results of a unit."""
+
+    def scored(self, results: Sequence[CellResult]) -> list[CellResult]:
+        """The same results, with all their scores."""
+
+
+class DoSplit(Protocol):
+    """Makes the fits of some configurations on a split; a frozen dataclass."""
+
+    @property
+    def identity(self) -> Any:
+        """Names what it does; a resumed run must have the same."""
+
+    def __call__(self, work: Work, split: Split, positions: tuple[int, ...]) -> FitsOfSplit: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """What all fits of a run share: rows, scorers, configurations and splits, and how a fit is made."""
+
+    task: Task
     scoring: Scoring
+    configurations: Configurations = Configurations(())  # noqa: RUF009 - frozen
+    folds: Folds = Folds((), 0)  # noqa: RUF009 - frozen
+    """With every split that a cell may name."""
     routed: Routing = field(default_factory=Routing)
-    error_score: float | str = np.nan
-    return_train_score: bool = False
-    entropy: int | None = None
+    entropy: int = 0
+    """64 bits that seed the run."""
+    seeds: int | None = None
     """Fills ``random_state=None`` inside estimators; None leaves them."""
-    stopping: EarlyStopping | None = None
-    """On which training rows models that can stop early do so."""
     seeds_only_repeat: bool = False
     """Whether these seeds are there only so that fits can be repeated: a run is then the same without them."""
+    error_score: float | str = np.nan
+    return_train_score: bool = False
+    stopping: EarlyStopping | None = None
+    """On which training rows models that can stop early do so."""
     keeps_models: bool = False
     """Whether results of configurations that are fitted alone hold their models."""
     measures_complexity: bool = False
     """Whether results say how complex their models are."""
+    do: DoSplit | None = None
+    """Makes the fits on a split, where these are not ``SplitFits``."""
+    sharing: Sharing | None = None
+    """What its configurations share; None where each is fitted by itself."""
+    share_memory: int | None = None
+    """Bytes for the output of shared steps, in all workers together."""
+    base: Work | None = None
+    """The same work before it had these configurations, which other processes receive once for all batches of an
+    adaptive search."""
 
     @property
-    def classes(self) -> NDArray[Any] | None:
-        """Labels in the order of their codes; None for a regression."""
-        return self.truth.classes
+    def to_send(self) -> Work:
+        """What other processes receive once."""
+        return self.base or self
 
     @property
-    def positive(self) -> int | None:
-        """Code of the class that binary probabilities and decisions refer to."""
-        return self.truth.positive
+    def addition(self) -> dict[str, Any]:
+        """What other processes replace in it for each task: what came later."""
+        later = () if self.base is None else ("configurations", "sharing", "share_memory")
+        return {name: getattr(self, name) for name in later}
 
-    @property
-    def survival(self) -> bool:
-        """Whether the target holds events and times, so that ``predict`` gives risks."""
-        return self.truth.kind is TaskKind.SURVIVAL
+    def tasks(self, cells: Sequence[CellKey], n_workers: int) -> list[tuple[CellKey, ...]]:
+        """The cells in parts that a worker does as a whole: each of one split, and of what is shared there.
 
-    @classmethod
-    def of_task(
-        cls,
-        task: Task,
-        scoring: Scoring,
-        routed: Routing,
-        error_score: float | str,
-        return_train_score: bool,
-        entropy: int | None,
-        stopping: EarlyStopping | None = None,
-    ) -> CellContext:
-        X, y, truth = task.X, task.target, task.truth
-        return cls(X, y, truth, scoring, routed, error_score, return_train_score, entropy, stopping)
+        With ``n_workers=0`` each cell by itself, as a time limit needs it.
+        """
+        # Nothing is shared, so the smallest tasks spread best.
+        if not n_workers or (self.sharing is None and n_workers > 1):
+            return [(cell,) for cell in cells]
+        at: dict[Place, list[int]] = {}
+        for cell in cells:
+            at.setdefault(cell.place, []).append(cell.configuration)
+        # Parts of all splits together are some for each worker, so that the last one does not wait alone.
+        n_parts = 1 if n_workers == 1 else math.ceil(TASKS_A_WORKER * n_workers / len(at))
+        return [
+            tuple(CellKey(position, *place) for position in part)
+            for place, positions in at.items()
+            for part in (self.sharing.tasks(positions, n_parts) if self.sharing else [positions])
+        ]
+
+    @cached_property
+    def split_of(self) -> Mapping[Place, Split]:
+        """The splits by (repeat, fold)."""
+        folds = self.folds
+        return {split.place: split for split in (*folds.splits, *folds.halves, *folds.without_two)}
+
+    def shared(self, share: Share, folds: Folds | None = None) -> Sharing | None:
+        """What the configurations share on every split; None where that is nothing.
+
+        ``folds``: where they leave out one row each, formulas may serve configurations.
+        """
+        seeds = None if self.seeds_only_repeat else self.seeds
+        receives = {name: f"of {name}" for name in self.routed.fit_of_model}
+        return sharing_of(
+            self.configurations,
+            lambda configuration: seeded_model(configuration.fresh(), seeds, 0, 0),
+            share,
+            receives,
+            folds,
+            # What stops early is fitted on fewer rows than the others.
+            fits_alone=(lambda estimator: False) if self.stopping is None else can_stop,
+        )
 
 
-def final_model(context: CellContext, configuration: Configuration) -> BaseEstimator:
+def final_model(work: Work, configuration: Configuration) -> BaseEstimator:
     """The configuration fitted on all rows, with a seed of its own."""
-    model = seeded_model(configuration.fresh(), context.entropy, "refit")
+    model, task = seeded_model(configuration.fresh(), work.seeds, "refit"), work.task
     with single_threaded(), NoExit():
-        every_row = np.arange(context.truth.n_rows)
-        fit_params = context.routed.to_fit(configuration)
-        return fitted(context, model, context.X, context.y, fit_params, every_row, ("refit",))
+        every_row, fit_params = np.arange(task.n_rows), work.routed.to_fit(configuration)
+        return fitted(work, model, task.X, task.target, fit_params, every_row, ("refit",))
 
 
 def fitted(
-    context: CellContext,
+    work: Work,
     model: Any,
     X: Any,
     y: Any,
@@ -186,10 +252,10 @@ def fitted(
 
     Nothing relies on what ``fit`` returns, as in scikit-learn's searches.
     """
-    if context.stopping is None or not can_stop(model):
+    if work.stopping is None or not can_stop(model):
         model.fit(X, *([] if y is None else [y]), **fit_params)
         return model
-    return context.stopping.fit(model, X, y, fit_params, train=train, place=place)
+    return work.stopping.fit(model, X, y, fit_params, train=train, place=place)
 
 
 def error_line(error: BaseException) -> str:
@@ -221,15 +287,15 @@ def cell_model(configuration: Configuration, entropy: int | None, *place: int | 
 
 
 def scores_by_scorer(
-    context: CellContext, model: Any, X: Any, y: Any, rows: NDArray[np.intp]
+    work: Work, model: Any, X: Any, y: Any, rows: NDArray[np.intp]
 ) -> tuple[dict[str, float], str]:
     """The scores without those of scorers that raised, and the message of the first that raised."""
-    params = params_at(context.X, params=dict(context.routed.score), indices=rows)
+    params = params_at(work.task.X, params=dict(work.routed.score), indices=rows)
     try:
         with NoExit():
-            answer = context.scoring.scorer(model, X, *([] if y is None else [y]), **params)
+            answer = work.scoring.scorer(model, X, *([] if y is None else [y]), **params)
     except Exception as error:
-        if context.error_score == "raise":
+        if work.error_score == "raise":
             raise
         return {}, error_line(error)
     answers = answer if isinstance(answer, dict) else {"score": answer}

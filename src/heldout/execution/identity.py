@@ -25,9 +25,8 @@ from heldout.configurations import (
     estimators_within,
     source_of,
 )
-from heldout.data.task import Task
 from heldout.errors import StoreError
-from heldout.execution.executors.base import Work, fits_of_search
+from heldout.execution.fit import Work
 from heldout.execution.sharing.groups import Share, Sharing
 from heldout.execution.store.base import RunIdentity
 
@@ -66,9 +65,7 @@ class AdaptivePlan:
 
 
 def run_identity(
-    task: Task,
     work: Work,
-    entropy: int,
     adaptive: AdaptivePlan | None = None,
     more: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[RunIdentity, list[tuple[str, str]]]:
@@ -87,14 +84,14 @@ def run_identity(
         if adaptive is not None:
             what = json.dumps(canonical_form(adaptive.proposer), sort_keys=True)
     identity = RunIdentity(
-        rows=task.fingerprint(),
+        rows=work.task.fingerprint(),
         folds=work.folds.fingerprint(),
         configurations=hashlib.sha256(what.encode()).hexdigest(),
         settings=settings,
-        entropy=entropy,
+        entropy=work.entropy,
         versions=versions() | sources,
         terms={
-            "rows": str(task.n_rows),
+            "rows": str(work.task.n_rows),
             "folds": counted(work.folds.n_splits, "split"),
             "configurations": "adaptive" if adaptive is not None else str(len(work.configurations)),
         },
@@ -118,24 +115,23 @@ def storable() -> Iterator[None]:
 
 def _settings(work: Work, adaptive: AdaptivePlan | None) -> dict[str, Any]:
     """The other settings that decide the cells."""
-    context = work.context
-    own = {} if work.do is fits_of_search else {"do": canonical_form(work.identity)}
-    stopping = {} if context.stopping is None else {"early_stopping": context.stopping.split.words}
+    own = {} if work.do is None else {"do": canonical_form(work.do.identity)}
+    stopping = {} if work.stopping is None else {"early_stopping": work.stopping.split.words}
     shared = {} if work.sharing is None else {"share": work.sharing.identity}
     # What an adaptive search shares is known only as it runs, so its setting stands for that.
     if adaptive is not None and adaptive.share:
         shared = {"share": ["tolerance" if adaptive.share == "tolerance" else "exact"]}
     return {
-        "error_score": str(context.error_score),
-        "train_scores": context.return_train_score,
-        "seeded": context.entropy is not None and not context.seeds_only_repeat,
-        "scorers": canonical_form(context.scoring.scorer),
-        "responses": [list(group) for group in context.scoring.wanted],
-        "positive": context.positive,
-        "fit": canonical_form(_as_arrays(context.routed.fit)),
-        "fit_of_model": canonical_form({k: _as_arrays(v) for k, v in context.routed.fit_of_model.items()}),
-        "score": canonical_form(_as_arrays(context.routed.score)),
-        **({"complexity": "measured"} if context.measures_complexity else {}),
+        "error_score": str(work.error_score),
+        "train_scores": work.return_train_score,
+        "seeded": work.seeds is not None and not work.seeds_only_repeat,
+        "scorers": canonical_form(work.scoring.scorer),
+        "responses": [list(group) for group in work.scoring.wanted],
+        "positive": work.task.truth.positive,
+        "fit": canonical_form(_as_arrays(work.routed.fit)),
+        "fit_of_model": canonical_form({k: _as_arrays(v) for k, v in work.routed.fit_of_model.items()}),
+        "score": canonical_form(_as_arrays(work.routed.score)),
+        **({"complexity": "measured"} if work.measures_complexity else {}),
         **own,
         **stopping,
         **shared,

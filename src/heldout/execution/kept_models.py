@@ -20,7 +20,8 @@ from heldout.data.checks import SHARE, memory_there
 from heldout.errors import HeldoutWarning, InputError
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.collect import RaceResults
-from heldout.execution.executors.base import ExecutorAround, Work, WorkersLostError
+from heldout.execution.executors.base import ExecutorAround, WorkersLostError
+from heldout.execution.fit import Work
 from heldout.execution.fold_models import FittedModel, FoldModels, KeepModels
 from heldout.execution.run import RunSettings, executor_of
 from heldout.execution.threads import single_threaded
@@ -176,8 +177,7 @@ def _cells(found: RaceResults, configurations: Sequence[int], *states: CellState
 
 def _fitted_again(work: Work, run_settings: RunSettings, cells: Sequence[CellKey]) -> Iterator[CellResult]:
     """The results of cells, each fitted alone, with their models and without scores; an error makes one failed."""
-    context = replace(work.context, keeps_models=True, error_score=np.nan)
-    alone = replace(work, context=context, sharing=None)
+    alone = replace(work, keeps_models=True, error_score=np.nan, sharing=None)
     left = dict.fromkeys(cells)
     if not left:
         return

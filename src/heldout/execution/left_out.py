@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from heldout.errors import NoExit
 from heldout.execution.cells import CellKey, CellState, CellTable, Saving, ScoreColumn
-from heldout.execution.executors.base import Work
+from heldout.execution.fit import Work
 from heldout.execution.plan import Race
 from heldout.execution.responses import coded_answers, fold_scores, has_responses, is_computable_by_row
 from heldout.execution.sharing.groups import LeftOutGroup
@@ -28,13 +28,13 @@ def left_out_blocks(work: Work, race: Race, done: Collection[CellKey]) -> Iterat
     """
     if work.sharing is None or not work.sharing.left_out or not work.folds.part(race.splits).leaves_one_out:
         return
-    context, rows = work.context, np.concatenate([split.test for split in race.splits])
-    weight = context.routed.score.get("sample_weight")
+    rows = np.concatenate([split.test for split in race.splits])
+    weight = work.routed.score.get("sample_weight")
     weight = None if weight is None else np.asarray(weight, dtype=np.float64)[rows]
     # Scores of training rows, or other weights for some scorer, need fits of their own.
-    if context.return_train_score or context.scoring.weights or not set(context.routed.score) <= {"sample_weight"}:
+    if work.return_train_score or work.scoring.weights or not set(work.routed.score) <= {"sample_weight"}:
         return
-    if not is_computable_by_row(context.scoring.metrics.values(), context.truth.rows(rows), weight):
+    if not is_computable_by_row(work.scoring.metrics.values(), work.task.truth.rows(rows), weight):
         return
     # A configuration that a run has begun is not begun again by another way.
     open_ones = set(race.entrants(len(work.configurations))) - {cell.configuration for cell in done}
@@ -59,18 +59,19 @@ def _block(
 
     ``rows``, ``weight``: the row that each split leaves out, and its weight in the score.
     """
-    context, started = work.context, time.perf_counter()
-    fit_params = context.routed.to_fit(work.configurations[group.members[0]])
+    task, scoring, started = work.task, work.scoring, time.perf_counter()
+    fit_params = work.routed.to_fit(work.configurations[group.members[0]])
     estimator = work.configurations[group.members[0]].fresh()
     answers = coded_answers(
-        context,
+        task.truth,
+        scoring,
         estimator,
-        context.y,
+        task.target,
         lambda method: group.form.predict_left_out(
-            estimator, group.values, context.X, context.y, method, **fit_params
+            estimator, group.values, task.X, task.target, method, **fit_params
         ),
     )
-    metrics = context.scoring.metrics
+    metrics = scoring.metrics
     served = {
         j: answer
         for j, answer in zip(group.members, answers, strict=True)
@@ -83,8 +84,8 @@ def _block(
         response: np.stack([answer[response][rows] for answer in served.values()], axis=1)
         for response in next(iter(served.values()))
     }
-    tests, splits = context.truth.rows(rows), np.arange(len(rows), dtype=np.int32)
-    scores = fold_scores(metrics, tests, predictions, splits, weight, context.scoring.times)
+    tests, splits = task.truth.rows(rows), np.arange(len(rows), dtype=np.int32)
+    scores = fold_scores(metrics, tests, predictions, splits, weight, scoring.times)
     block = CellTable.empty(
         list(served),
         (split.place for split in race.splits),

@@ -11,7 +11,8 @@ from heldout.dropping.base import Barrier
 from heldout.execution.cells import CellKey, CellResult, CellState, CellTable
 from heldout.execution.collect import RaceOutcome
 from heldout.execution.events import BarrierPassed, BlockFinished, CellFinished, Event, Listener, WorkersLost
-from heldout.execution.executors.base import Executor, Work, WorkersLostError
+from heldout.execution.executors.base import Executor, WorkersLostError
+from heldout.execution.fit import Work
 from heldout.execution.scheduler import MOST_LOSSES, Scheduler
 from heldout.execution.store.base import Run
 from heldout.execution.threads import single_threaded
@@ -127,7 +128,7 @@ def _do(
         tell(keeping.listeners, WorkersLost(suspects, lost.reason))
         for cell in scheduler.lose(suspects, lost.times):
             reason = f"its worker was lost {scheduler.attempts(cell)} times ({lost.reason})"
-            if work.context.error_score == "raise":
+            if work.error_score == "raise":
                 name = work.configurations[cell.configuration].name
                 raise WorkersLostError([cell], f"{name}: {reason}", scheduler.attempts(cell)) from lost
             keep(CellResult(cell, CellState.FAILED, reason))

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from heldout.execution.cells import CellKey, CellResult, CellTable, Saving, each_cell
 from heldout.execution.events import BarrierPassed, BlockFinished, CellFinished, Event, Listener, WorkersLost
-from heldout.execution.executors.base import ExecutorAround, Work
+from heldout.execution.executors.base import ExecutorAround
+from heldout.execution.fit import Work
 from heldout.execution.store.base import MemoryRun, Run
 
 EQUAL = "equal configurations"

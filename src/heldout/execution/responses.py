@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from heldout.data.task import Truth, codes_of, labels_text, missing
+from heldout.data.task import TaskKind, Truth, codes_of, labels_text, missing
 from heldout.errors import StrangeLabelError, UnusablePredictionError
 from heldout.metrics.aggregate import fold_score
 from heldout.metrics.base import ESTIMATOR_METHODS, Metric, Response, positive_of
@@ -40,21 +40,6 @@ class ResponseRequest(Protocol):
     def wanted(self) -> tuple[tuple[Response, ...], ...]: ...
     @property
     def times(self) -> tuple[float, ...]: ...
-
-
-class ResponseContext(Protocol):
-    """The task and the responses to record; a ``CellContext`` is this."""
-
-    @property
-    def survival(self) -> bool: ...
-    @property
-    def classes(self) -> NDArray[Any] | None: ...
-    @property
-    def positive(self) -> int | None: ...
-    @property
-    def truth(self) -> Truth: ...
-    @property
-    def scoring(self) -> ResponseRequest: ...
 
 
 def remember_responses(model: Any, X: Any) -> None:
@@ -99,74 +84,78 @@ def _once(method: Callable[..., Any], X: Any) -> Callable[..., Any]:
     return answer
 
 
-def coded_responses(context: ResponseContext, model: Any, X: Any) -> dict[Response, NDArray[Any]]:
+def coded_responses(truth: Truth, scoring: ResponseRequest, model: Any, X: Any) -> dict[Response, NDArray[Any]]:
     """The wanted responses to ``X``, coded as ``HeldOutPredictions`` holds them.
 
     Raises UnusablePredictionError when a response is not finite, of the wrong shape or number of rows, or lacks a
     class or a time.
     """
-    return {each: coded_response(context, model, each, X) for each in responses_to_record(context, model)}
+    return {
+        each: coded_response(truth, scoring, model, each, X) for each in responses_to_record(truth, scoring, model)
+    }
 
 
-def coded_response(context: ResponseContext, model: Any, response: Response, X: Any) -> NDArray[Any]:
+def coded_response(truth: Truth, scoring: ResponseRequest, model: Any, response: Response, X: Any) -> NDArray[Any]:
     """One response to ``X``, as ``coded_responses`` gives it."""
-    answer, n_rows = _answer(context, model, response, X), X.shape[0] if hasattr(X, "shape") else len(X)
+    answer, n_rows = _answer(scoring, model, response, X), X.shape[0] if hasattr(X, "shape") else len(X)
     if answer.shape[:1] != (n_rows,):
         got = f"{len(answer)} rows" if answer.ndim else "no rows"
         raise UnusablePredictionError(f"it predicted {response} for {got}, where {n_rows} rows are tested")
-    return coded(context, model, response, answer)
+    return coded(truth, model, response, answer)
 
 
-def responses_to_record(context: ResponseContext, model: Any) -> list[Response]:
+def responses_to_record(truth: Truth, scoring: ResponseRequest, model: Any) -> list[Response]:
     """Of each wanted group the first response that a model offers, each once."""
-    offered = available_responses(context, model)
-    found = (
-        next((response for response in group if response in offered), None) for group in context.scoring.wanted
-    )
+    offered = available_responses(truth, scoring, model)
+    found = (next((response for response in group if response in offered), None) for group in scoring.wanted)
     return list(dict.fromkeys(response for response in found if response is not None))
 
 
 def coded_answers(
-    context: ResponseContext, model: Any, y: Any, answer: Callable[[str], Sequence[NDArray[Any] | None]]
+    truth: Truth,
+    scoring: ResponseRequest,
+    model: Any,
+    y: Any,
+    answer: Callable[[str], Sequence[NDArray[Any] | None]],
 ) -> list[dict[Response, NDArray[Any]]]:
     """The wanted responses of several models of one class; none of a model whose answer is None or unusable.
 
     ``answer``: from the name of a method to what each model, fitted on ``y``, returns from it.
     """
-    known = SimpleNamespace(classes_=None if context.classes is None else np.unique(y))
+    known = SimpleNamespace(classes_=None if truth.classes is None else np.unique(y))
     found: list[dict[Response, NDArray[Any]]] = []
-    for response in responses_to_record(context, model):
+    for response in responses_to_record(truth, scoring, model):
         many = answer(ESTIMATOR_METHODS[response])
         found = found or [{} for _ in many]
         for own, one in zip(found, many, strict=True):
             with suppress(UnusablePredictionError):
                 if one is not None:
-                    own[response] = coded(context, known, response, np.asarray(one))
+                    own[response] = coded(truth, known, response, np.asarray(one))
     return found
 
 
-def available_responses(context: ResponseContext, model: Any) -> set[Response]:
+def available_responses(truth: Truth, scoring: ResponseRequest, model: Any) -> set[Response]:
     """The responses that a model offers, judged by its methods."""
-    if context.survival:
+    if truth.kind is TaskKind.SURVIVAL:
         gives = {Response.RISK: hasattr(model, RISK_METHOD)}
-        gives[Response.SURVIVAL] = bool(context.scoring.times) and gives_survival(model)
+        gives[Response.SURVIVAL] = bool(scoring.times) and gives_survival(model)
         return {response for response, given in gives.items() if given}
-    other = Response.VALUES if context.classes is not None else Response.LABELS
+    other = Response.VALUES if truth.classes is not None else Response.LABELS
     offered = ((response, method) for response, method in ESTIMATOR_METHODS.items() if response is not other)
     return {response for response, method in offered if hasattr(model, method)}
 
 
-def _answer(context: ResponseContext, model: Any, response: Response, X: Any) -> NDArray[Any]:
+def _answer(scoring: ResponseRequest, model: Any, response: Response, X: Any) -> NDArray[Any]:
     if response is Response.RISK:
         return risks(model, X)
     if response is Response.SURVIVAL:
-        return survival(model, X, context.scoring.times)
+        return survival(model, X, scoring.times)
     return np.asarray(getattr(model, ESTIMATOR_METHODS[response])(X))
 
 
-def coded(context: ResponseContext, model: Any, response: Response, answer: NDArray[Any]) -> NDArray[Any]:
+def coded(truth: Truth, model: Any, response: Response, answer: NDArray[Any]) -> NDArray[Any]:
     """A response as ``HeldOutPredictions`` holds it; the model has ``classes_`` if it is a classifier."""
-    classes = context.classes
+    classes = truth.classes
     if response is Response.LABELS:
         assert classes is not None
         if answer.size != len(answer):
@@ -188,34 +177,34 @@ def coded(context: ResponseContext, model: Any, response: Response, answer: NDAr
     if response is Response.SURVIVAL:
         return numbers
     if response in (Response.VALUES, Response.RISK):
-        columns = context.truth.values.shape[1:]
+        columns = truth.values.shape[1:]
         if numbers.shape[1:] == columns:
             return numbers
         if columns or numbers.size != len(numbers):
             raise UnusablePredictionError(f"it predicted an array of shape {numbers.shape}, not one number per row")
         return numbers.reshape(-1)
     assert classes is not None
-    return _by_class(context, numbers, np.asarray(getattr(model, "classes_", classes)), response)
+    return _by_class(truth, numbers, np.asarray(getattr(model, "classes_", classes)), response)
 
 
 def _by_class(
-    context: ResponseContext, numbers: NDArray[np.float64], known: NDArray[Any], response: Response
+    truth: Truth, numbers: NDArray[np.float64], known: NDArray[Any], response: Response
 ) -> NDArray[np.float64]:
     """Columns in the order of the target's classes; of a binary task the positive class alone."""
-    classes = context.classes
+    classes = truth.classes
     assert classes is not None
     # Most models know all classes in their order, and then nothing need be looked up.
     place = np.arange(len(classes)) if np.array_equal(known, classes) else codes_of(classes, known)
     if (place < 0).any():
         raise UnusablePredictionError(f"class {labels_text(classes[place < 0])} is missing from its training rows")
     if len(classes) == 2 and numbers.ndim == 1:  # a decision refers to the second class of the model
-        return numbers if place[context.positive or 0] == 1 else -numbers
+        return numbers if place[truth.positive or 0] == 1 else -numbers
     if numbers.ndim != 2 or numbers.shape[1] != len(known):
         raise UnusablePredictionError(
             f"its {response} have shape {numbers.shape}, not a column for each of {len(known)} classes"
         )
     aligned = numbers[:, place]
-    return aligned[:, context.positive or 0] if len(classes) == 2 else aligned
+    return aligned[:, truth.positive or 0] if len(classes) == 2 else aligned
 
 
 Predictions = Mapping[Response, NDArray[Any]]

@@ -23,7 +23,8 @@ from heldout.execution.barriers import BarrierJudge, unjudged_barrier
 from heldout.execution.cells import CellKey, CellResult, CellTable, each_cell
 from heldout.execution.collect import RaceOutcome, RaceResults, ResultCollector
 from heldout.execution.events import Event, Listener, RunClosed, SearchStarted
-from heldout.execution.executors.base import Executor, Work
+from heldout.execution.executors.base import Executor
+from heldout.execution.fit import Work
 from heldout.execution.identity import AdaptivePlan, run_identity
 from heldout.execution.left_out import left_out_blocks
 from heldout.execution.loop import ResultKeeper, run_races, tell
@@ -67,9 +68,8 @@ class RunSettings:
 class OpenRun:
     """An open run; made by ``open_run``."""
 
-    def __init__(self, work: Work, task: Task, run: Run, executor: Executor, run_settings: RunSettings) -> None:
+    def __init__(self, work: Work, run: Run, executor: Executor, run_settings: RunSettings) -> None:
         self.work = work
-        self._task = task
         self.run = run
         self._executor = executor
         self.settings = run_settings
@@ -89,17 +89,17 @@ class OpenRun:
         work = replace(self.work, configurations=configurations, sharing=sharing, base=self.work)
         settings = replace(self.settings, listeners=[part.listener(self.settings.listeners)])
         executor = CopyingExecutor(self._executor, part.copies)
-        return OpenRun(_with_means(work, settings), self._task, part, executor, settings)
+        return OpenRun(_with_means(work, settings), part, executor, settings)
 
     def with_failures(self) -> OpenRun:
         """The same run, in which a fit that raises fails its configuration alone."""
-        work = replace(self.work, context=replace(self.work.context, error_score=float("nan")), base=None)
-        return OpenRun(work, self._task, self.run, self._executor, self.settings)
+        work = replace(self.work, error_score=float("nan"), base=None)
+        return OpenRun(work, self.run, self._executor, self.settings)
 
     def of(self, configurations: Configurations) -> OpenRun:
         """The run of an adaptive search with all configurations that were added to it."""
         work = replace(self.work, configurations=configurations)
-        return OpenRun(work, self._task, self.run, self._executor, self.settings)
+        return OpenRun(work, self.run, self._executor, self.settings)
 
     def tell(self, event: Event) -> None:
         """Call every listener."""
@@ -141,7 +141,7 @@ class OpenRun:
             found = collector.results(outcome)
             barrier = unjudged_barrier(found, remaining)
             if rule is not None and selection is not None:
-                task = self._task if tasks is None else tasks[number]
+                task = self.work.task if tasks is None else tasks[number]
                 barrier = self._judging(races[number], task, rule, selection, aggregate)(found, remaining)
             if stop is None:
                 return barrier
@@ -183,7 +183,7 @@ class OpenRun:
         folds = self.work.folds.part(race.splits)
         in_file = not isinstance(self.run, MemoryRun)
         return ResultCollector(
-            self._task, self.work.configurations, folds, self.work.context.scoring, part, in_file=in_file
+            self.work.task, self.work.configurations, folds, self.work.scoring, part, in_file=in_file
         )
 
     def _judging(
@@ -193,7 +193,7 @@ class OpenRun:
             rule=rule,
             selection=selection,
             task=task,
-            scoring=self.work.context.scoring,
+            scoring=self.work.scoring,
             params=self.work.configurations.params,
             judged=judged_after([split.repeat for split in race.splits]),
             n_folds=race.n_folds,
@@ -206,8 +206,6 @@ class OpenRun:
 @contextmanager
 def open_run(
     work: Work,
-    task: Task,
-    entropy: int,
     run_settings: RunSettings,
     *,
     n_cells: int | None = None,
@@ -234,15 +232,15 @@ def open_run(
     Raises InputError or StoreError when the predictions would not fit in memory, or the store cannot be used.
     """
     work = _with_means(work, run_settings)
-    configurations, folds, scoring = work.configurations, work.folds, work.context.scoring
+    task, configurations, folds, scoring = work.task, work.configurations, work.folds, work.scoring
     n_configurations = len(configurations) if adaptive is None else adaptive.n_planned
     in_memory = isinstance(run_settings.store, MemoryStore)
     if not is_validation:  # there not every model runs on every split
         check_memory(task.truth, n_configurations, folds, scoring, keeps_predictions=in_memory, part=part)
     if in_memory:
-        identity, ids = RunIdentity("", "", "", "", entropy), list[tuple[str, str]]()
+        identity, ids = RunIdentity("", "", "", "", work.entropy), list[tuple[str, str]]()
     else:
-        identity, ids = run_identity(task, work, entropy, adaptive, more)
+        identity, ids = run_identity(work, adaptive, more)
     planned = n_configurations * folds.n_splits + len(folds.halves) if n_cells is None else n_cells
     with run_settings.store.open(identity, ids, resume=run_settings.resume) as run:
         metric = scoring.metrics.get(scoring.refit_metric)
@@ -262,7 +260,7 @@ def open_run(
         try:
             tell(run_settings.listeners, started)
             with run_settings.executor or executor_of(run_settings) as executor:
-                yield OpenRun(work, task, run, executor, run_settings)
+                yield OpenRun(work, run, executor, run_settings)
         finally:
             tell(run_settings.listeners, RunClosed())
 

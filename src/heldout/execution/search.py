@@ -19,13 +19,12 @@ from heldout.dropping import SearchStrategy, drop_rule_of
 from heldout.errors import InputError
 from heldout.estimates.of_search import Estimation, method_for
 from heldout.estimates.types import Estimate
-from heldout.execution.executors.base import Work
-from heldout.execution.fit import CellContext, Routing, Scoring
+from heldout.execution.fit import Routing, Scoring, Work
 from heldout.execution.fold_models import DeployedModel, KeepModels
 from heldout.execution.inner_split import EarlyStopping, checked_early_stopping
 from heldout.execution.plan import Race, race_of_search
 from heldout.execution.row_order import flags_of_table
-from heldout.execution.sharing.groups import Share, Sharing, shared_in
+from heldout.execution.sharing.groups import Share, Sharing
 from heldout.execution.stopping_rows import flags_of_stopping
 from heldout.execution.threads import THREAD_PARAMETERS, threads_of_boosters
 from heldout.flags import Flag
@@ -144,34 +143,25 @@ class Search(SearchSpec):
         return self.drop if isinstance(self.drop, SearchStrategy) else None
 
     @cached_property
-    def context(self) -> CellContext:
-        """What a fit needs beside its configuration and its split."""
+    def work(self) -> Work:
+        """What its fits share."""
         # Fits must be repeatable to keep their models, and then the draws of unseeded estimators need a seed too.
         seeds = self.entropy if self.seed_estimators or self.keep_models != "none" else None
-        task, split = self.task, self.early_stopping
-        return CellContext(
-            task.X, task.target, task.truth, self.scoring, self.routed, self.error_score, self.return_train_score,
-            entropy=seeds,
-            stopping=None if split is None else EarlyStopping.of_task(split, task, self.entropy, self.origin),
-            seeds_only_repeat=not self.seed_estimators,
-            keeps_models=self.keep_models == "all",
-            measures_complexity=self.rule.reads_models,
+        split = self.early_stopping
+        work = Work(
+            self.task, self.scoring, self.configurations, self.folds, self.routed, self.entropy, seeds,
+            not self.seed_estimators, self.error_score, self.return_train_score,
+            stopping=None if split is None else EarlyStopping.of_task(split, self.task, self.entropy, self.origin),
+            keeps_models=self.keep_models == "all", measures_complexity=self.rule.reads_models,
+            share_memory=self.share_memory,
         )  # fmt: skip
+        return replace(work, sharing=self.sharing(work))
 
-    @cached_property
-    def work(self) -> Work:
-        """The parts that its cells share."""
-        sharing = self.sharing(self.configurations)
-        return Work(self.context, self.configurations, self.folds, sharing=sharing, share_memory=self.share_memory)
-
-    def sharing(self, configurations: Sequence[Configuration]) -> Sharing | None:
+    def sharing(self, work: Work) -> Sharing | None:
         """What configurations share; None where that is nothing."""
-        context = self.context
-        if context.measures_complexity:
+        if work.measures_complexity:
             return None  # a fit that serves several configurations gives no model of each
-        if context.seeds_only_repeat:
-            context = replace(context, entropy=None)
-        sharing = shared_in(context, configurations, self.share, self.folds)
+        sharing = work.shared(self.share, self.folds)
         return sharing.with_models() if sharing is not None and self.keep_models == "all" else sharing
 
     @property

@@ -21,7 +21,7 @@ from heldout.errors import InputError, NoExit, StrangeLabelError
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.complexity import measured
 from heldout.execution.copies import with_copies_together
-from heldout.execution.fit import CellContext, cell_model, error_line, fitted, scores_by_scorer
+from heldout.execution.fit import Work, cell_model, error_line, fitted, scores_by_scorer
 from heldout.execution.fold_models import FittedModel
 from heldout.execution.inner_split import RowsOfModel
 from heldout.execution.responses import (
@@ -35,7 +35,7 @@ from heldout.execution.responses import (
     responses_to_record,
 )
 from heldout.execution.sharing.accounts import Account, Stopwatch, saving_of_group
-from heldout.execution.sharing.groups import FitGroup, Sharing
+from heldout.execution.sharing.groups import FitGroup
 from heldout.execution.sharing.prefixes import Prefixes
 from heldout.execution.sharing.steps import StepChain, changes_its_rows, for_reader, member_at, own_copy, size_of
 from heldout.execution.threads import on_one_thread, threads_of_boosters
@@ -54,43 +54,39 @@ class SplitFits:
 
     Attributes
     ----------
-    context : CellContext
-    configurations : sequence of Configuration
-        All of the run, by position.
+    work : Work
+        With all configurations of the run, and what they share.
     split : Split
     positions : tuple of int
         Of those that are to be fitted.
-    sharing : Sharing or None
-        What they share.
-    share_memory : int or None
-        Bytes for the output of shared steps; None for no limit.
     seed_place : tuple of int or str, optional
         Where the seeds of the models come from; the place of the split by default.
     is_scored : bool
         Whether scores are wanted, and not predictions alone.
     """
 
-    context: CellContext
-    configurations: Mapping[int, Configuration] | Sequence[Configuration]
+    work: Work
     split: Split
     positions: tuple[int, ...]
-    sharing: Sharing | None = None
-    share_memory: int | None = None
     seed_place: tuple[int | str, ...] | None = None
     is_scored: bool = True
 
     @property
     def units(self) -> list[tuple[int, ...]]:
         """The positions that are computed together, one unit after another."""
-        if self.sharing is None:
+        if self.work.sharing is None:
             return [(position,) for position in self.positions]
-        units = self.sharing.units(self.positions)
+        units = self.work.sharing.units(self.positions)
         # An estimator may keep what it computes for the next configuration of the user's order.
         return sorted(units) if self._keeps_all_steps else units
 
     def results(self, unit: Sequence[int]) -> list[CellResult]:
         """The results of a unit; ``scored`` adds the scores."""
-        group = None if self.sharing is None or self._is_separate(unit[0]) else self.sharing.models.get(unit[0])
+        group = (
+            None
+            if self.work.sharing is None or self._is_separate(unit[0])
+            else self.work.sharing.models.get(unit[0])
+        )
         with on_one_thread():
             served = self._of_group(group, unit) if group is not None and self._needs_no_scorer else {}
             return [served[position] if position in served else self._alone(position) for position in unit]
@@ -116,7 +112,7 @@ class SplitFits:
 
     def _with_scores(self, alike: Sequence[CellResult]) -> list[CellResult]:
         """Results that hold the same responses, with their scores."""
-        metrics = self.context.scoring.metrics
+        metrics = self.work.scoring.metrics
         # Together first; where a metric refuses one configuration's predictions, each by itself.
         try:
             return [replace(result, test_scores=scores) for result, scores in self._scores(alike, metrics)]
@@ -127,11 +123,11 @@ class SplitFits:
         """A result with the scores of the metrics that can read its predictions, and why another cannot."""
         scores: dict[str, float] = {}
         complaint = ""
-        for name, metric in self.context.scoring.metrics.items():
+        for name, metric in self.work.scoring.metrics.items():
             try:
                 ((_, score),) = self._scores([result], {name: metric})
             except InputError as error:
-                if self.context.error_score == "raise":
+                if self.work.error_score == "raise":
                     raise
                 complaint = complaint or error_line(error)
             else:
@@ -147,7 +143,7 @@ class SplitFits:
             for response in alike[0].predictions
         }
         one_fold = np.zeros(len(self.split.test), dtype=np.int32)
-        times = self.context.scoring.times
+        times = self.work.scoring.times
         scores = fold_scores(metrics, self._test, predictions, one_fold, self._test_weight, times)
         return [
             (result, {name: float(column[number, 0]) for name, column in scores.items()})
@@ -158,34 +154,34 @@ class SplitFits:
         """Train and test one configuration; an exception becomes a failed result, unless errors are raised."""
         model = self._model(position)
         result = self._tested(model, position)
-        if self.context.measures_complexity and result.state is CellState.DONE:
+        if self.work.measures_complexity and result.state is CellState.DONE:
             result = replace(result, complexity=measured(model))
         # What is remembered refers to the model, so that both would wait for the collector of cycles.
         forget_responses(model)
-        if not self.context.keeps_models or not self._is_separate(position) or result.state is CellState.FAILED:
+        if not self.work.keeps_models or not self._is_separate(position) or result.state is CellState.FAILED:
             return result
         with suppress(Exception):  # CatBoost takes no parameters after the fit
-            model.set_params(**threads_of_boosters(self.configurations[position].fresh()))
+            model.set_params(**threads_of_boosters(self.work.configurations[position].fresh()))
         return replace(result, model=FittedModel(model))
 
     def _tested(self, model: Any, position: int) -> CellResult:
         """The result of a model that is not yet fitted."""
-        context, key = self.context, CellKey(position, *self.split.place)
-        fit_params = self._fit_params(self.configurations[position])
+        work, key = self.work, CellKey(position, *self.split.place)
+        fit_params = self._fit_params(self.work.configurations[position])
         account = Account()
         watch, fit_seconds = Stopwatch(account), None
         try:
             with NoExit():
                 X_train, y_train, X_test = self._rows_for(model, position, account)
-                fitted(context, model, X_train, y_train, fit_params, self.split.train, self._seed_place)
+                fitted(work, model, X_train, y_train, fit_params, self.split.train, self._seed_place)
                 fit_seconds = watch.lap()
                 remember_responses(model, X_test)
                 predictions, unusable = self._predictions(model, X_test)
                 refused = {name for name, error in unusable.items() if not isinstance(error, StrangeLabelError)}
-                if refused and refused == context.scoring.metrics.keys():
+                if refused and refused == work.scoring.metrics.keys():
                     raise next(iter(unusable.values()))
         except Exception as error:
-            if context.error_score == "raise":
+            if work.error_score == "raise":
                 raise
             seconds = (watch.lap(), 0.0) if fit_seconds is None else (fit_seconds, watch.lap())
             return CellResult(key, CellState.FAILED, error_line(error), *seconds, ahead_seconds=account.ahead)
@@ -200,12 +196,12 @@ class SplitFits:
         )
         if not self.is_scored or (self._needs_no_scorer and self._has_responses(predictions)):
             return done
-        test_scores, complaint = scores_by_scorer(context, model, X_test, self._target_of_test, self.split.test)
+        test_scores, complaint = scores_by_scorer(work, model, X_test, self._target_of_test, self.split.test)
         test_scores = {name: score for name, score in test_scores.items() if name not in refused}
         score_seconds = done.score_seconds + watch.lap()
         train_scores: Mapping[str, float] = {}
-        if context.return_train_score:
-            train_scores, _ = scores_by_scorer(context, model, X_train, y_train, self.split.train)
+        if work.return_train_score:
+            train_scores, _ = scores_by_scorer(work, model, X_train, y_train, self.split.train)
         return replace(
             done,
             state=CellState.DONE if test_scores or not unusable else CellState.FAILED,
@@ -224,13 +220,15 @@ class SplitFits:
         """
         responses: dict[Response, NDArray[Any]] = {}
         unusable: dict[str, Exception] = {}
-        for response in responses_to_record(self.context, model):
+        for response in responses_to_record(self.work.task.truth, self.work.scoring, model):
             try:
-                responses[response] = coded_response(self.context, model, response, X_test)
+                responses[response] = coded_response(
+                    self.work.task.truth, self.work.scoring, model, response, X_test
+                )
             except Exception as error:
-                metrics = self.context.scoring.metrics.items()
+                metrics = self.work.scoring.metrics.items()
                 read = [name for name, metric in metrics if metric is not None and response in metric.responses]
-                is_asked_for = read and self.context.error_score == "raise"
+                is_asked_for = read and self.work.error_score == "raise"
                 if not self.is_scored or (is_asked_for and not isinstance(error, StrangeLabelError)):
                     raise
                 unusable |= dict.fromkeys(read, error)
@@ -252,8 +250,9 @@ class SplitFits:
         submodels: Any = part.family.fit_many(rows.model, part.values, rows.X, rows.y, **rows.fit_params)
         fitting = watch.lap()
         answers = coded_answers(
-            self.context, rows.model, rows.y, lambda method: submodels.predict_many(rows.X_test, method)
-        )
+            self.work.task.truth, self.work.scoring, rows.model, rows.y,
+            lambda method: submodels.predict_many(rows.X_test, method),
+        )  # fmt: skip
         predicting = watch.lap()
         costs = part.family.costs(part.values)
         is_lone = len(part.members) > sum(map(self._has_responses, answers)) == 1  # the others are fitted alone
@@ -287,12 +286,12 @@ class SplitFits:
             model.steps[-1] = (chain.model[-1], rows)
         else:
             model = rows
-        model.fit(X_train, y_train, **self._fit_params(self.configurations[position]))
+        model.fit(X_train, y_train, **self._fit_params(self.work.configurations[position]))
         model.predict(X_test)
         return rows
 
     def _model(self, position: int) -> BaseEstimator:
-        model = cell_model(self.configurations[position], self.context.entropy, *self._seed_place)
+        model = cell_model(self.work.configurations[position], self.work.seeds, *self._seed_place)
         return with_copies_together(model, self.split.train) if self.split.has_copies else model
 
     @property
@@ -300,18 +299,18 @@ class SplitFits:
         return self.split.place if self.seed_place is None else self.seed_place
 
     def _chain(self, position: int) -> StepChain:
-        if self.sharing is None or self._is_separate(position):
+        if self.work.sharing is None or self._is_separate(position):
             return NOTHING_SHARED
-        return self.sharing.chains[position]
+        return self.work.sharing.chains[position]
 
     def _is_separate(self, position: int) -> bool:
         """Whether a configuration shares nothing."""
-        return self.sharing is None or position in self.sharing.separate
+        return self.work.sharing is None or position in self.work.sharing.separate
 
     def _rows_for(self, model: Any, position: int, account: Account) -> tuple[Any, Any, Any]:
         """Training rows, their target and test rows for an unfitted model; ``account``: of its shared steps."""
         if get_tags(model).input_tags.pairwise:
-            X, y = self.context.X, self.context.y
+            X, y = self.work.task.X, self.work.task.target
             X_train, y_train = split_rows(model, X, y, self.split.train)
             return X_train, y_train, split_rows(model, X, y, self.split.test, self.split.train)[0]
         if self._is_separate(position):
@@ -323,65 +322,65 @@ class SplitFits:
         return X_train, self._prefixes.y, X_test
 
     def _fit_params(self, configuration: Configuration) -> Mapping[str, Any]:
-        params = dict(self.context.routed.to_fit(configuration))
-        return params_at(self.context.X, params=params, indices=self.split.train) if params else {}
+        params = dict(self.work.routed.to_fit(configuration))
+        return params_at(self.work.task.X, params=params, indices=self.split.train) if params else {}
 
     @property
     def _keeps_all_steps(self) -> bool:
         """Whether the outputs of all steps fit in the memory, as far as the rows tell."""
         keys = {key for position in self.positions for key in self._chain(position).keys}
-        return self.share_memory is None or 4 * len(keys) * size_of(self.context.X) <= self.share_memory
+        return self.work.share_memory is None or 4 * len(keys) * size_of(self.work.task.X) <= self.work.share_memory
 
     def _is_unscored(self, result: CellResult) -> bool:
         return self.is_scored and self._needs_no_scorer and not result.test_scores and not result.message
 
     def _has_responses(self, predictions: Mapping[Response, NDArray[Any]]) -> bool:
-        return has_responses(self.context.scoring.metrics.values(), predictions)
+        return has_responses(self.work.scoring.metrics.values(), predictions)
 
     @cached_property
     def _prefixes(self) -> Prefixes:
-        assert self.sharing is not None
+        assert self.work.sharing is not None
         chains = [self._chain(position) for position in self.positions]
         return Prefixes(
             self._rows_of_training,
             self._target_of_training,
             self._rows_of_test,
             chains,
-            self.sharing.steps,
-            self.share_memory,
+            self.work.sharing.steps,
+            self.work.share_memory,
         )
 
     @cached_property
     def _needs_no_scorer(self) -> bool:
-        context = self.context
+        work = self.work
         return not self.is_scored or (
-            not context.return_train_score
-            and set(context.routed.score) <= {"sample_weight"}
-            and not context.scoring.weights
-            and is_computable(context.scoring.metrics.values(), self._test, self._test_weight)
+            not work.return_train_score
+            and set(work.routed.score) <= {"sample_weight"}
+            and not work.scoring.weights
+            and is_computable(work.scoring.metrics.values(), self._test, self._test_weight)
         )
 
     @cached_property
     def _test(self) -> Truth:
-        return self.context.truth.rows(self.split.test)
+        return self.work.task.truth.rows(self.split.test)
 
     @cached_property
     def _test_weight(self) -> NDArray[np.float64] | None:
-        weight = self.context.routed.score.get("sample_weight")
+        weight = self.work.routed.score.get("sample_weight")
         return None if weight is None else np.asarray(weight, dtype=np.float64)[self.split.test]
 
     @cached_property
     def _rows_of_training(self) -> Any:
-        return rows_at(self.context.X, self.split.train)
+        return rows_at(self.work.task.X, self.split.train)
 
     @cached_property
     def _rows_of_test(self) -> Any:
-        return rows_at(self.context.X, self.split.test)
+        return rows_at(self.work.task.X, self.split.test)
 
     @cached_property
     def _target_of_training(self) -> Any:
-        return None if self.context.y is None else rows_at(self.context.y, self.split.train)
+        return None if self.work.task.target is None else rows_at(self.work.task.target, self.split.train)
 
     @cached_property
     def _target_of_test(self) -> Any:
-        return None if self.context.y is None else rows_at(self.context.y, self.split.test)
+        return None if self.work.task.target is None else rows_at(self.work.task.target, self.split.test)

@@ -191,7 +191,7 @@ def run_branches(
         races.append(race_of_search(folds.part(branches[number].inner), search.drop, search.entropy))
     n_searched = len(search.configurations) * sum(len(race.splits) for race in races)
     with open_run(
-        work, search.task, search.entropy, running,
+        work, running,
         n_cells=n_searched + len(refits), n_races=len(races), may_drop=search.drop is not None,
     ) as run:  # fmt: skip
         tasks = None

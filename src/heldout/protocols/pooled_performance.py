@@ -21,7 +21,7 @@ from heldout.errors import InputError
 from heldout.estimates.estimate import estimate
 from heldout.estimates.question import AnyAggregate
 from heldout.execution.copies import with_copies_together
-from heldout.execution.fit import CellContext, Routing, Scoring, seeded_model
+from heldout.execution.fit import Scoring, seeded_model
 from heldout.execution.responses import coded_responses
 from heldout.imputation.imputed_model import ImputedModel
 from heldout.imputation.pooled_scores import PooledScore, pool_scores
@@ -138,7 +138,7 @@ class _Source:
     def of_imputations(self, metric: Metric, X: Any, y: Any) -> list[HeldOutPredictions]:
         evaluation = self.evaluation
         task = replace(evaluation.task, X=X, y=y)
-        context = CellContext.of_task(task, Scoring(_no_scores, {"score": metric}), Routing(), np.nan, False, None)
+        scoring = Scoring(_no_scores, {"score": metric})
         response = next(each for each in metric.responses if each in evaluation.predictions.responses)
         n_repeats = 1 + max(one.repeat for one in self.tested)
         labels = np.full((task.n_rows, n_repeats), -1, dtype=np.int32)
@@ -146,7 +146,7 @@ class _Source:
         for repeat, fold, model, rows in self.tested:
             labels[rows, repeat] = fold
             for h, member in enumerate(model.pooled_.members):
-                answer = coded_responses(context, member, rows_at(X, rows))[response]
+                answer = coded_responses(task.truth, scoring, member, rows_at(X, rows))[response]
                 if h not in by_imputation:
                     nothing = -1 if response is Response.LABELS else np.nan
                     shape = (task.n_rows, 1, n_repeats, *answer.shape[1:])

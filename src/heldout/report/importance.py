@@ -20,9 +20,8 @@ from sklearn.svm import SVC, NuSVC
 from heldout._sklearn import rows_at
 from heldout._streams import stream
 from heldout._types import Floats
-from heldout.data.task import Task
 from heldout.errors import InputError
-from heldout.execution.fit import CellContext, Scoring, cell_model
+from heldout.execution.fit import Scoring, cell_model
 from heldout.execution.fold_models import FoldModels
 from heldout.execution.responses import coded_responses, fold_scores, has_responses, is_computable
 from heldout.execution.threads import single_threaded
@@ -35,9 +34,9 @@ REFIT_AGREEMENT = 1e-8
 """The largest difference between predictions of one fit and of the same fit again, relative to the largest."""
 
 
-def response_context(task: Task, metrics: Mapping[str, Metric | None]) -> CellContext:
+def scoring_of(metrics: Mapping[str, Metric | None]) -> Scoring:
     """What asks a model for the responses that metrics read; it has no scorer to run."""
-    return CellContext(task.X, task.target, task.truth, Scoring(_no_scorer, metrics))
+    return Scoring(_no_scorer, metrics)
 
 
 def _no_scorer(*_: Any) -> float:
@@ -86,13 +85,13 @@ def refitted_winner(evaluation: Evaluation) -> FoldModels:
 def _refitted(evaluation: Evaluation, entropy: Any) -> dict[tuple[int, int], Any] | None:
     """None at the first model with other predictions."""
     task, winner = evaluation.task, evaluation.configurations[evaluation.winner]
-    context = response_context(task, evaluation.metrics)
+    scoring = scoring_of(evaluation.metrics)
     models: dict[tuple[int, int], Any] = {}
     with single_threaded():
         for split in evaluation.folds.splits:
             model = cell_model(winner, entropy, *split.place)
             model.fit(rows_at(task.X, split.train), rows_at(task.target, split.train))
-            again = coded_responses(context, model, rows_at(task.X, split.test))
+            again = coded_responses(task.truth, scoring, model, rows_at(task.X, split.test))
             if not _agrees(evaluation, split, again):
                 return None
             models[split.place] = model
@@ -180,13 +179,13 @@ def _losses(
     weight = None if task.sample_weight is None else task.sample_weight[rows]
     if not is_computable([metric], tests, weight):
         return None
-    context = response_context(task, {"": metric})
+    scoring = scoring_of({"": metric})
     shuffles = [generator.permutation(len(rows)) for _ in range(PERMUTATIONS)]
     copies = rows_at(task.X, np.tile(rows, PERMUTATIONS))
     places = np.concatenate([shuffle + n * len(rows) for n, shuffle in enumerate(shuffles)])
-    found = [coded_responses(context, model, rows_at(task.X, rows))]
+    found = [coded_responses(task.truth, scoring, model, rows_at(task.X, rows))]
     for column in range(task.X.shape[1]):
-        answered = coded_responses(context, model, _shuffled(copies, column, places))
+        answered = coded_responses(task.truth, scoring, model, _shuffled(copies, column, places))
         for n in range(PERMUTATIONS):
             part = slice(n * len(rows), (n + 1) * len(rows))
             found.append({response: array[part] for response, array in answered.items()})
@@ -196,7 +195,7 @@ def _losses(
     if not has_responses([metric], predictions):
         return None
     no_folds = np.zeros(len(rows), dtype=np.int32)
-    scores = fold_scores({"": metric}, tests, predictions, no_folds, weight, context.scoring.times)[""][:, 0]
+    scores = fold_scores({"": metric}, tests, predictions, no_folds, weight, scoring.times)[""][:, 0]
     worse: Floats = scores[0] - scores[1:].reshape(-1, PERMUTATIONS).mean(axis=1)
     return worse if np.isfinite(worse).all() else None
 

@@ -20,26 +20,13 @@ from heldout_papers.flat_vs_nested.paths import Floats
 class RowScoring:
     """A metric and the target of a table: what is read of a model, and what that is worth.
 
-    It is the context of ``heldout.execution.responses``.
+    It is the request of ``heldout.execution.responses``.
     """
 
     metric: Metric
     truth: Truth  # Of all rows of the table
 
-    survival = False
     times: tuple[float, ...] = ()
-
-    @property
-    def classes(self) -> NDArray[Any] | None:
-        return self.truth.classes
-
-    @property
-    def positive(self) -> int | None:
-        return self.truth.positive
-
-    @property
-    def scoring(self) -> RowScoring:
-        return self
 
     @property
     def wanted(self) -> tuple[tuple[Response, ...], ...]:
@@ -50,7 +37,7 @@ class RowScoring:
 
         Raises UnusablePredictionError where there is none.
         """
-        found = coded_responses(self, model, X)
+        found = coded_responses(self.truth, self, model, X)
         if not found:
             methods = " or ".join(dict.fromkeys(ESTIMATOR_METHODS[each] for each in self.metric.responses))
             raise UnusablePredictionError(f"it has no {methods}, which {self.metric.name} reads")

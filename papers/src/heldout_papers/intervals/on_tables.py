@@ -20,7 +20,7 @@ from heldout._sklearn import rows_at
 from heldout._streams import RandomState, entropy_of, numpy_seed, stream
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.errors import InputError
-from heldout.execution.fit import CellContext, Routing, make_scoring
+from heldout.execution.fit import Work, make_scoring
 from heldout.execution.threads import on_one_thread
 from heldout.folds.plans import KFolds
 from heldout.folds.splits import make_folds
@@ -95,9 +95,8 @@ def _repetition(setting: TableSetting, number: int, entropy: int) -> dict[str, N
     own = stream(entropy, "study intervals on tables cells", *place)
     task = Task(rows_at(X, train), setting.table.truth(y[train]))
     scoring = make_scoring(task.truth, scorer(setting.bounds.metric))
-    context = CellContext.of_task(task, scoring, Routing(), np.nan, False, own)
     configurations = setting.space.configurations(task.X, y[train])
-    fits = RowFits(context, configurations)
+    fits = RowFits(Work(task, scoring, configurations, seeds=own))
     with warnings.catch_warnings(), on_one_thread():
         warnings.simplefilter("ignore")  # of thousands of fits on few rows some do not converge
         scores, folds = _held_out(task, fits, own)

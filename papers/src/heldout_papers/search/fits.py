@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from heldout.configurations import Configurations
 from heldout.errors import NoExit
-from heldout.execution.fit import CellContext, final_model
+from heldout.execution.fit import Work, final_model
 from heldout.execution.responses import coded_responses
-from heldout.execution.sharing.groups import Sharing, shared_in
 from heldout.execution.split_fits import SplitFits
 from heldout.folds.splits import Split
 from heldout.metrics.base import Response
@@ -39,18 +38,21 @@ class SplitScores:
 class RowFits:
     """C configurations, and the rows that they are fitted on."""
 
-    context: CellContext
-    configurations: Configurations
+    work: Work
+
+    @property
+    def configurations(self) -> Configurations:
+        return self.work.configurations
 
     @cached_property
-    def sharing(self) -> Sharing | None:
-        """What the configurations share."""
-        return shared_in(self.context, self.configurations, "exact")
+    def shared(self) -> Work:
+        """The same with what the configurations share."""
+        return replace(self.work, sharing=self.work.shared("exact"))
 
     @property
     def outputs(self) -> tuple[int, ...]:
         """The shape of what the metric reads of one row: of several classes a probability or a score of each."""
-        truth, metric = self.context.truth, self.context.scoring.metrics[SCORE]
+        truth, metric = self.work.task.truth, self.work.scoring.metrics[SCORE]
         assert metric is not None, "the study opens its scorer"
         reads_each = metric.responses[0] in (Response.PROBABILITIES, Response.DECISION)
         return (truth.n_classes,) if reads_each and truth.n_classes > 2 else ()
@@ -61,10 +63,7 @@ class RowFits:
         ``seed_place``: where the seeds come from; the place of the split by default.
         """
         every = tuple(range(len(self.configurations)))
-        fits = SplitFits(
-            self.context, self.configurations, split, every, self.sharing,
-            seed_place=seed_place or None, is_scored=False,
-        )  # fmt: skip
+        fits = SplitFits(self.shared, split, every, seed_place=seed_place or None, is_scored=False)
         scores = np.full((len(split.test), len(every), *self.outputs), np.nan)
         seconds = np.zeros(len(every))
         with _no_news():
@@ -80,8 +79,8 @@ class RowFits:
         """What one configuration, fitted on all rows, scores other rows with; None where it failed."""
         try:
             with _no_news(), NoExit():
-                model = final_model(self.context, self.configurations[number])
-                (found,) = coded_responses(self.context, model, X).values()
+                model = final_model(self.work, self.configurations[number])
+                (found,) = coded_responses(self.work.task.truth, self.work.scoring, model, X).values()
         except Exception:
             return None
         return found

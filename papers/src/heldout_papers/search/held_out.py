@@ -88,7 +88,7 @@ def held_out(fits: RowFits, task: Task, folds: Folds, *, nested: bool) -> HeldOu
 
 
 def _response(fits: RowFits) -> Response:
-    metric = fits.context.scoring.metrics[SCORE]
+    metric = fits.work.scoring.metrics[SCORE]
     assert metric is not None, "the study opens its scorer"
     return metric.responses[0]
 

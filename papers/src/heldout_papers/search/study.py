@@ -23,7 +23,7 @@ from heldout.data.task import TaskKind
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.errors import InputError
 from heldout.estimates.candidates import check_selects
-from heldout.execution.fit import CellContext, Routing, make_scoring
+from heldout.execution.fit import Work, make_scoring
 from heldout.execution.threads import on_one_thread
 from heldout.folds.plans import KFolds
 from heldout.folds.splits import make_folds
@@ -117,9 +117,8 @@ def _searched(
     task = divided.task(rows)
     own = stream(entropy, "study search cells", digest, setting.rows, number)
     scoring = make_scoring(task.truth, scorer(setting.metric))
-    context = CellContext.of_task(task, scoring, Routing(), np.nan, False, own)
     configurations = setting.space.configurations(task.X, divided.y[rows])
-    fits = RowFits(context, configurations)
+    fits = RowFits(Work(task, scoring, configurations, seeds=own))
     with warnings.catch_warnings(), on_one_thread():
         warnings.simplefilter("ignore", UserWarning)  # that a class has fewer rows than there are folds
         folds = make_folds(task, KFolds(setting.folds), repeats=setting.repeats, entropy=own, small_classes="allow")

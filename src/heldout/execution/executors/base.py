@@ -2,127 +2,22 @@
 
 from __future__ import annotations
 
-import math
 import mmap
 import pickle
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.configurations import Configurations
 from heldout.errors import InputError, text_of
 from heldout.execution.cells import CellKey, CellResult
-from heldout.execution.fit import CellContext
+from heldout.execution.fit import Work
 from heldout.execution.fold_models import dumps
-from heldout.execution.sharing.groups import Sharing
-from heldout.execution.split_fits import SplitFits
-from heldout.folds.splits import Folds, Place, Split
-
-TASKS_A_WORKER = 3
-"""So many parts at least, so that no worker waits long for another at the end."""
-
-
-class FitsOfSplit(Protocol):
-    """The fits of some configurations on one split; ``SplitFits`` is this."""
-
-    @property
-    def units(self) -> list[tuple[int, ...]]:
-        """The positions that are computed together, one unit after another."""
-
-    def results(self, unit: Sequence[int]) -> list[CellResult]:
-        """The results of a unit."""
-
-    def scored(self, results: Sequence[CellResult]) -> list[CellResult]:
-        """The same results, with all their scores."""
-
-
-class DoSplit(Protocol):
-    """Makes the fits of some configurations on a split; ``fits_of_search``, or a frozen dataclass."""
-
-    def __call__(self, work: Work, split: Split, positions: tuple[int, ...]) -> FitsOfSplit: ...
-
-
-def fits_of_search(work: Work, split: Split, positions: tuple[int, ...]) -> FitsOfSplit:
-    """The fits of a search: train on the split, predict and score its test rows."""
-    return SplitFits(work.context, work.configurations, split, positions, work.sharing, work.share_memory)
-
-
-@dataclass(frozen=True, eq=False)
-class Addition:
-    """What a worker needs beside the work that it has: configurations that came later."""
-
-    configurations: Configurations
-    sharing: Sharing | None
-    share_memory: int | None
-
-    def to(self, work: Work) -> Work:
-        """The work with these configurations in place of its own."""
-        return replace(
-            work, configurations=self.configurations, sharing=self.sharing, share_memory=self.share_memory
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Work:
-    """The parts that all cells of a run share."""
-
-    context: CellContext
-    configurations: Configurations
-    folds: Folds
-    """With every split that a cell may name."""
-    do: DoSplit = fits_of_search
-    """Makes the fits on a split. A protocol may do something else in its cells."""
-    identity: Any = None
-    """Names what ``do`` does if that is not ``fits_of_search``; a resumed run must have the same."""
-    sharing: Sharing | None = None
-    """What its configurations share; None where each is fitted by itself."""
-    share_memory: int | None = None
-    """Bytes for the output of shared steps, in all workers together."""
-    base: Work | None = None
-    """The same work before it had these configurations, which other processes receive once for all batches of an
-    adaptive search."""
-
-    @property
-    def to_send(self) -> Work:
-        """What other processes receive once."""
-        return self.base or self
-
-    @property
-    def addition(self) -> Addition | None:
-        """What goes with each task."""
-        return None if self.base is None else Addition(self.configurations, self.sharing, self.share_memory)
-
-    def tasks(self, cells: Sequence[CellKey], n_workers: int) -> list[tuple[CellKey, ...]]:
-        """The cells in parts that a worker does as a whole: each of one split, and of what is shared there.
-
-        With ``n_workers=0`` each cell by itself, as a time limit needs it.
-        """
-        # Nothing is shared, so the smallest tasks spread best.
-        if not n_workers or (self.sharing is None and n_workers > 1):
-            return [(cell,) for cell in cells]
-        at: dict[Place, list[int]] = {}
-        for cell in cells:
-            at.setdefault(cell.place, []).append(cell.configuration)
-        # Parts of all splits together are some for each worker, so that the last one does not wait alone.
-        n_parts = 1 if n_workers == 1 else math.ceil(TASKS_A_WORKER * n_workers / len(at))
-        return [
-            tuple(CellKey(position, *place) for position in part)
-            for place, positions in at.items()
-            for part in (self.sharing.tasks(positions, n_parts) if self.sharing else [positions])
-        ]
-
-    @cached_property
-    def split_of(self) -> Mapping[Place, Split]:
-        """The splits by (repeat, fold)."""
-        folds = self.folds
-        return {split.place: split for split in (*folds.splits, *folds.halves, *folds.without_two)}
 
 
 class WorkersLostError(RuntimeError):
@@ -264,6 +159,7 @@ def survives_sending(error: Exception) -> bool:
 
 def _pieces(work: Work) -> Iterator[bytes | memoryview]:
     """A table of lengths, then the pickle and its buffers, each aligned for arrays."""
+    work = replace(work, task=replace(work.task, groups=None, sample_weight=None))  # no fit reads them
     buffers: list[pickle.PickleBuffer] = []
     try:
         # cloudpickle sends code of __main__ by value, because __main__ is another module there.

@@ -21,8 +21,9 @@ from sklearn.utils.parallel import delayed
 
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult
-from heldout.execution.executors.base import Work, WorkersLostError, payload_array
+from heldout.execution.executors.base import WorkersLostError, payload_array
 from heldout.execution.executors.worker import Terms, abandon_round, do_sent_tasks
+from heldout.execution.fit import Work
 
 SECONDS_WITHOUT_WORKERS = 120.0
 SECONDS_WITHOUT_SCHEDULER = 30.0

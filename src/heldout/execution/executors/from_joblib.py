@@ -12,8 +12,9 @@ from heldout import _defaults
 from heldout.data.checks import check_jobs, check_timeout
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult
-from heldout.execution.executors.base import Executor, Work
+from heldout.execution.executors.base import Executor
 from heldout.execution.executors.local import Elsewhere, Here, Processes, Threads
+from heldout.execution.fit import Work
 
 _PROCESSES = ("LokyBackend", "MultiprocessingBackend")
 _DASK = "DaskDistributedBackend"

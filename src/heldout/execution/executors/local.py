@@ -27,7 +27,6 @@ from heldout.execution.cells import CellKey, CellResult
 from heldout.execution.executors.base import (
     ArrayPayload,
     FilePayload,
-    Work,
     WorkersLostError,
     payload_array,
     write_payload,
@@ -42,6 +41,7 @@ from heldout.execution.executors.worker import (
     task_results,
     timeout_result,
 )
+from heldout.execution.fit import Work
 from heldout.execution.interrupts import one_ctrl_c_at_a_time
 from heldout.execution.threads import single_threaded
 

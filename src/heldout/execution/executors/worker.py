@@ -21,7 +21,7 @@ import os
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -35,8 +35,9 @@ from numpy.typing import NDArray
 from heldout._loky import set_first_call
 from heldout.errors import Ending
 from heldout.execution.cells import CellKey, CellResult, CellState
-from heldout.execution.executors.base import UNPACKED, Addition, ArrayPayload, Payload, Work, survives_sending
-from heldout.execution.fit import error_line
+from heldout.execution.executors.base import UNPACKED, ArrayPayload, Payload, survives_sending
+from heldout.execution.fit import FitsOfSplit, Work, error_line
+from heldout.execution.split_fits import SplitFits
 
 GRACE_SECONDS = 2.0
 """From the exception to the end of the process."""
@@ -172,7 +173,7 @@ def do_task(work: Work, cells: Sequence[CellKey], watch: Watch = nullcontext) ->
     """
     split = work.split_of[cells[0].place]
     positions = tuple(cell.configuration for cell in cells)
-    fits = work.do(work, split, positions)
+    fits: FitsOfSplit = (work.do or SplitFits)(work, split, positions)
     unscored: list[CellResult] = []
     began = time.perf_counter()
     try:
@@ -200,14 +201,14 @@ def arriving_together(results: Sequence[CellResult]) -> list[CellResult]:
 
 
 def do_sent_task(
-    payload: Payload, cells: Sequence[CellKey], terms: Terms, addition: Addition | None = None
+    payload: Payload, cells: Sequence[CellKey], terms: Terms, addition: Mapping[str, Any]
 ) -> list[CellResult]:
     """The results of a task, within its time, in a process that received the work."""
     if terms.parent is not None:
         end_with(terms.parent)
     work = UNPACKED.get(payload)  # before the mark: if this kills the process, no cell is to blame
-    if addition is not None:
-        work = addition.to(work)
+    if addition:
+        work = replace(work, **addition)
     watch = nullcontext if terms.marks is None else functools.partial(mark_of, terms.marks)
     began = time.perf_counter()
     try:
@@ -233,7 +234,7 @@ def do_sent_tasks(
     tasks: Sequence[Sequence[CellKey]],
     terms: Terms,
     round_: str,
-    addition: Addition | None = None,
+    addition: Mapping[str, Any],
 ) -> list[CellResult]:
     """The results of some tasks, one after another in a thread of a cluster; none of an abandoned round."""
     thread = threading.get_ident()
@@ -269,7 +270,7 @@ def timeout_result(work: Work, cell: CellKey, fit_timeout: float, seconds: float
     Raises TimeoutError with ``error_score="raise"``.
     """
     message = f"it was stopped after fit_timeout={fit_timeout:g} s"
-    if work.context.error_score == "raise":
+    if work.error_score == "raise":
         raise TimeoutError(f"{work.configurations[cell.configuration].name}: {message}")
     return CellResult(cell, CellState.FAILED, message, seconds)
 

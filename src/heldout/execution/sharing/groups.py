@@ -19,8 +19,6 @@ from sklearn.base import BaseEstimator
 
 from heldout.configurations import Configuration, NotHashableError
 from heldout.errors import InputError
-from heldout.execution.fit import CellContext, seeded_model
-from heldout.execution.inner_split import can_stop
 from heldout.execution.sharing.steps import StepChain, beside_parameters, chain_of, form_of, member_at
 from heldout.folds.splits import Folds
 from heldout.spaces.submodels import ClosedForm, Exactness, SubmodelFamily, closed_form_of, family_of
@@ -245,21 +243,6 @@ def _left_out(
         if not chain.model:
             groups.add(configuration.position, estimator_of(configuration), (chain.before,))
     return tuple(LeftOutGroup(*each) for each in groups.found())
-
-
-def shared_in(
-    context: CellContext, configurations: Sequence[Configuration], share: Share, folds: Folds | None = None
-) -> Sharing | None:
-    """What configurations share on every split of a run; None where that is nothing."""
-
-    def seeded(configuration: Configuration) -> Any:
-        return seeded_model(configuration.fresh(), context.entropy, 0, 0)
-
-    receives = {name: f"of {name}" for name in context.routed.fit_of_model}
-    if context.stopping is None:
-        return sharing_of(configurations, seeded, share, receives, folds)
-    # It is fitted on fewer rows than the others.
-    return sharing_of(configurations, seeded, share, receives, folds, fits_alone=can_stop)
 
 
 @dataclass(eq=False)

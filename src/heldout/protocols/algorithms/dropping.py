@@ -86,9 +86,7 @@ def run_with_dropping(
     # Every split of every race must be known to the workers from the start.
     work = replace(search.work, folds=replace(search.folds, splits=splits))
     n_cells = sum(len(race.entrants(n_configurations)) * len(race.splits) for race in races)
-    with open_run(
-        work, search.task, search.entropy, running, n_cells=n_cells, n_races=len(races), may_drop=True
-    ) as run:
+    with open_run(work, running, n_cells=n_cells, n_races=len(races), may_drop=True) as run:
         estimation = search.estimation
         outcomes = run.run_races(
             races, rule=search.drop, selection=estimation.rule, aggregate=estimation.aggregate_so_far

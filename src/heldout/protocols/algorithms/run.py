@@ -143,7 +143,7 @@ def run_algorithms(search: Search, nested: NestedFolds, plan: InnerPlan, running
     n_configurations = len(search.configurations)
     n_cells = n_configurations * search.folds.n_splits + plan.n_fits(n_configurations)
     races = [search.race, *plan.races]
-    with open_run(work, search.task, search.entropy, running, n_cells=n_cells, n_races=len(races)) as run:
+    with open_run(work, running, n_cells=n_cells, n_races=len(races)) as run:
         outcomes = run.run_races(races)
         flat, *fits = [run.race_results(race, outcome) for race, outcome in zip(races, outcomes, strict=True)]
     return AlgorithmRun(search, nested, plan, flat, tuple(fits), time.perf_counter() - started)

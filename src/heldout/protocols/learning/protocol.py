@@ -372,7 +372,7 @@ def learning_curve(
 
 def _curve_of(search: Search, n_sizes: int, running: RunSettings) -> LearningCurve:
     """Fit every cell, choose at the largest size, fit the curves, and the winner on all rows."""
-    with open_run(search.work, search.task, search.entropy, running) as run:
+    with open_run(search.work, running) as run:
         (outcome,) = run.run_races([search.race])
         found = run.race_results(search.race, outcome)
     warn_of_failures(found, search)
@@ -398,7 +398,7 @@ def _curve_of(search: Search, n_sizes: int, running: RunSettings) -> LearningCur
         estimate=estimate_of(
             search, metric, winner, sizes=sizes, scores=scores, laws=laws, failures=found.failures
         ),
-        model=final_model(search.work.context, search.configurations[winner]) if search.refit else None,
+        model=final_model(search.work, search.configurations[winner]) if search.refit else None,
         failures=found.failures,
         n_fits=found.n_fits + search.refit,
     )

@@ -19,7 +19,7 @@ from heldout.data.checks import RMS, TWO_STAGE, check_count, check_interval_sett
 from heldout.data.task import Task, TaskKind, Truth, in_one_order
 from heldout.errors import InputError
 from heldout.estimates.types import Alternative
-from heldout.execution.fit import CellContext, Routing, Scoring
+from heldout.execution.fit import Routing, Scoring, Work
 from heldout.execution.responses import available_responses
 from heldout.execution.sharing.groups import Share, check_share
 from heldout.execution.store import entropy_of_run, store_of
@@ -104,15 +104,17 @@ class ValidationArguments:
         entropy = entropy_of_run(self.random_state, store_of(self.store))
         seeds = None if self.random_state is None else entropy
         weights = task.sample_weight if fit_weight is None else fit_weight
-        context = _context(task, _metrics(self.metric, task.truth), _routed(models, weights, task.groups), seeds)
-        context = _offered(context, models, named=self.metric is not None)
+        scoring = _offered(
+            _scoring(task, _metrics(self.metric, task.truth)), task, models, named=self.metric is not None
+        )
         if len(models) > 1:
-            _check_chooses(context)
+            _check_chooses(scoring)
+        routed = _routed(models, weights, task.groups)
+        fits = Work(task, scoring, models, routed=routed, entropy=entropy, seeds=seeds)
         n_inner = self._n_inner(interval, n_second or self.n_bootstraps)
         do = self._do(task, entropy)
         return ValidationPlan(
-            task, models, context, do, correction, self.n_bootstraps, n_second, n_inner, self.adjust_optimism,
-            entropy, self.share,
+            fits, do, correction, self.n_bootstraps, n_second, n_inner, self.adjust_optimism, self.share
         )  # fmt: skip
 
     def record(self) -> dict[str, Any]:
@@ -246,7 +248,7 @@ def _metrics(wanted: Any, truth: Truth) -> dict[str, Metric]:
     return metrics
 
 
-def _context(task: Task, metrics: Mapping[str, Metric], routed: Routing, seeds: int | None) -> CellContext:
+def _scoring(task: Task, metrics: Mapping[str, Metric]) -> Scoring:
     # Curves are drawn from probabilities, where there are any.
     keep = (Response.PROBABILITIES,) if task.truth.kind.is_classification else ()
     if task.truth.kind is TaskKind.SURVIVAL:
@@ -257,16 +259,16 @@ def _context(task: Task, metrics: Mapping[str, Metric], routed: Routing, seeds: 
         # No metric names a time, so survival is predicted at the median time of an event.
         middle = tuple(events[len(events) // 2 :][:1].tolist())
         scoring = replace(scoring, keep=(*keep, Response.SURVIVAL), more_times=middle)
-    return CellContext.of_task(task, scoring, routed, np.nan, False, seeds)
+    return scoring
 
 
-def _offered_by(context: CellContext, model: Any) -> set[Response]:
+def _offered_by(scoring: Scoring, task: Task, model: Any) -> set[Response]:
     """The responses of a model; one that knows them only when it is fitted (as a stack does) is fitted for them."""
     if any(_known_when_fitted(model, method) for method in ESTIMATOR_METHODS.values()):
         # A model that cannot be fitted on all rows is not validated, which is said there.
         with suppress(Exception), on_one_thread():
-            model.fit(context.X, context.y)
-    return available_responses(context, model)
+            model.fit(task.X, task.target)
+    return available_responses(task.truth, scoring, model)
 
 
 def _known_when_fitted(model: Any, method: str) -> bool:
@@ -282,11 +284,11 @@ def _known_when_fitted(model: Any, method: str) -> bool:
     return False
 
 
-def _offered(context: CellContext, models: Configurations, *, named: bool) -> CellContext:
-    """The context with the metrics that every model offers; metrics that the user named must all be offered."""
+def _offered(scoring: Scoring, task: Task, models: Configurations, *, named: bool) -> Scoring:
+    """The scoring with the metrics that every model offers; metrics that the user named must all be offered."""
     kept = {}
-    offered = {model.name: _offered_by(context, model.fresh()) for model in models}
-    for name, metric in context.scoring.metrics.items():
+    offered = {model.name: _offered_by(scoring, task, model.fresh()) for model in models}
+    for name, metric in scoring.metrics.items():
         assert metric is not None, "validations have metrics, not scorers"
         unable = next((name for name, given in offered.items() if not {*metric.responses} & given), None)
         if unable is None:
@@ -299,11 +301,11 @@ def _offered(context: CellContext, models: Configurations, *, named: bool) -> Ce
             )
     if not kept:
         raise InputError("no default metric fits the responses that all models offer; name one as `metric=`.")
-    return replace(context, scoring=replace(context.scoring, metrics=kept, refit_metric=next(iter(kept))))
+    return replace(scoring, metrics=kept, refit_metric=next(iter(kept)))
 
 
-def _check_chooses(context: CellContext) -> None:
-    metric = context.scoring.metrics[context.scoring.refit_metric]
+def _check_chooses(scoring: Scoring) -> None:
+    metric = scoring.metrics[scoring.refit_metric]
     assert metric is not None
     if (ideal := metric.ideal) is not None:
         raise InputError(

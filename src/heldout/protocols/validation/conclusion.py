@@ -293,7 +293,7 @@ class ValidationConclusion:
         """The selected model, fitted on all rows like the model of the apparent scores."""
         plan = self.plan
         with on_one_thread():  # like the cell
-            model, coefficients = plan.do.deployed(plan.context, plan.models[selected], plan.all_rows)
+            model, coefficients = plan.do.deployed(plan.fits, plan.models[selected], plan.all_rows)
         if coefficients is None or isinstance(coefficients, str):
             return model, coefficients
         if plan.task.truth.positive == 0:  # scikit-learn's are of the last class in sorted order
@@ -309,7 +309,7 @@ def _flags_of_plan(plan: ValidationPlan, memorised: Memorising) -> dict[Flag, st
     """The flags of the rows, the samples and the choice of the model."""
     groups = plan.task.groups
     units = np.arange(plan.task.n_rows) if groups is None else np.unique(groups, return_inverse=True)[1]
-    flags = flags_of_copies(plan.task, units, plan.entropy)  # samples leave out each unit by itself
+    flags = flags_of_copies(plan.task, units, plan.fits.entropy)  # samples leave out each unit by itself
     if len(plan.models) > 1:
         sentence = _TWO_STAGE_UNCORRECTED if plan.two_stages else _CHOSEN_UNCORRECTED
         flags[Flag.SELECTION_UNCORRECTED] = sentence.format(total=len(plan.models))

@@ -16,8 +16,7 @@ from heldout.configurations import Configurations
 from heldout.data.checks import MOST_FITS, refuse_beyond_memory, refuse_more_than
 from heldout.data.task import Task
 from heldout.execution.cells import CellResult, CellState, check_predictions
-from heldout.execution.executors.base import Work
-from heldout.execution.fit import CellContext
+from heldout.execution.fit import Work
 from heldout.execution.plan import BYTES_A_CELL, Race, bytes_a_row
 from heldout.execution.run import OpenRun
 from heldout.execution.sharing.groups import Share
@@ -54,10 +53,8 @@ class Stage:
 class ValidationPlan:
     """Models, rows, and the settings of their validation."""
 
-    task: Task
-    models: Configurations
-    context: CellContext
-    """Of the cells; its scoring holds the metrics."""
+    fits: Work
+    """What all fits share, without their splits; its scoring holds the metrics."""
     do: ReplicateFit
     """Makes the fits on a split."""
     correction: Correction
@@ -69,14 +66,21 @@ class ValidationPlan:
     """Bootstraps of each bootstrap of the last stage, for the double bootstrap; 0 for none."""
     adjusts: bool = False
     """Whether the optimism is adjusted by the double bootstrap."""
-    entropy: int = 0
     share: Share = _defaults.SHARE
     """Whether equal steps are fitted once, and one fit serves several models."""
 
     @property
+    def task(self) -> Task:
+        return self.fits.task
+
+    @property
+    def models(self) -> Configurations:
+        return self.fits.configurations
+
+    @property
     def metrics(self) -> Mapping[str, Metric]:
         """By name, in the given order."""
-        return {name: metric for name, metric in self.context.scoring.metrics.items() if metric is not None}
+        return {name: metric for name, metric in self.fits.scoring.metrics.items() if metric is not None}
 
     @property
     def two_stages(self) -> bool:
@@ -118,8 +122,8 @@ class ValidationPlan:
             counts = self.last.counts[b]
             try:
                 drawn = inner_counts(
-                    counts, self.n_inner, stream(self.entropy, "inner draws", b), unit_of_row=self.demands.units,
-                    in_bag=self.demands.of_drawn, left_out=left_out,
+                    counts, self.n_inner, stream(self.fits.entropy, "inner draws", b),
+                    unit_of_row=self.demands.units, in_bag=self.demands.of_drawn, left_out=left_out,
                 )  # fmt: skip
             except UndefinedDrawsError:  # the sample holds too little, so it has no corrected score
                 drawn = counts[None, :][:0]
@@ -135,8 +139,7 @@ class ValidationPlan:
         for stage in self.inner:
             splits += stage.splits
         folds = Folds(tuple(splits), self.task.n_rows, grouped=self.task.groups is not None)
-        sharing = self.do.sharing(self.context, self.models, self.share)
-        return Work(self.context, self.models, folds, self.do, self.do.identity, sharing)
+        return replace(self.fits, folds=folds, do=self.do, sharing=self.do.sharing(self.fits, self.share))
 
     @property
     def n_cells(self) -> int:
@@ -163,7 +166,7 @@ class ValidationPlan:
         return len(self.models) * (1 + self.n_bootstraps) + self.n_second
 
     def _stage(self, domain: str, fold: int, n_bootstraps: int) -> Stage:
-        seed, reads = stream(self.entropy, domain), self.correction.reads_left_out
+        seed, reads = stream(self.fits.entropy, domain), self.correction.reads_left_out
         drawn = draw(self.demands, n_bootstraps, seed, scores_left_out=reads)
         return Stage(drawn.counts, sample_splits(drawn.counts, fold), drawn.redraws)
 
@@ -201,7 +204,7 @@ def _bytes_of_fit(plan: ValidationPlan) -> int:
 
 
 def _bytes_a_row(plan: ValidationPlan) -> int:
-    return bytes_a_row(plan.task.truth, plan.context.scoring)
+    return bytes_a_row(plan.task.truth, plan.fits.scoring)
 
 
 class NoModelError(ValueError):
@@ -254,7 +257,7 @@ class Fits:
 
     def _results(self, model: int, splits: Sequence[Split]) -> list[CellResult]:
         results = self.run.cell_results(Race(tuple(splits), configurations=(model,)))
-        task, n_times = self.plan.task, len(self.plan.context.scoring.times)
+        task, n_times = self.plan.task, len(self.plan.fits.scoring.times)
         completions = next((array.shape[1:2] for each in results for array in each.predictions.values()), ())
         for result, split in zip(results, splits, strict=True):
             # All rows, and those of the sample if they were imputed again.
@@ -279,7 +282,7 @@ class Fits:
             in_sample=own,
             terms=_shares_kept(each for each in results if each.state is CellState.DONE),
             weights=self.plan.task.sample_weight,
-            times=self.plan.context.scoring.times,
+            times=self.plan.fits.scoring.times,
             failed=failed,
         )
 

@@ -154,7 +154,7 @@ def validated(arguments: ValidationArguments, plan: ValidationPlan, running: Run
         plan.n_bootstraps,
         arguments.confidence_level,
         arguments.alternative,
-        plan.entropy,
+        plan.fits.entropy,
         effective_threads(running.n_jobs),
     )
     concluding = ValidationConclusion(
@@ -163,5 +163,5 @@ def validated(arguments: ValidationArguments, plan: ValidationPlan, running: Run
         settings,
         arguments.record() | {"missing": missing_counts(plan.task.X)},
     )
-    with open_run(plan.work, plan.task, plan.entropy, running, n_cells=plan.n_cells, is_validation=True) as run:
+    with open_run(plan.work, running, n_cells=plan.n_cells, is_validation=True) as run:
         return concluding(Fits(plan, run))

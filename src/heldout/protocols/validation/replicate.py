@@ -13,15 +13,14 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 
 from heldout._sklearn import params_at, rows_at, split_rows
-from heldout.configurations import Configuration, Configurations
+from heldout.configurations import Configuration
 from heldout.data.task import Truth
 from heldout.errors import NoExit
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.copies import with_copies_together
-from heldout.execution.executors.base import FitsOfSplit, Work
-from heldout.execution.fit import CellContext, Routing, cell_model, error_line, seeded_model
+from heldout.execution.fit import FitsOfSplit, Routing, Work, cell_model, error_line, seeded_model
 from heldout.execution.responses import coded_responses
-from heldout.execution.sharing.groups import Share, Sharing, shared_in
+from heldout.execution.sharing.groups import Share, Sharing
 from heldout.execution.sharing.steps import own_copy
 from heldout.execution.split_fits import NOTHING_SHARED, SplitFits
 from heldout.execution.threads import on_one_thread
@@ -118,25 +117,20 @@ class ReplicateFit:
         """Names the work of the cells; a resumed run must have the same."""
         return "replicate"
 
-    def sharing(self, context: CellContext, models: Configurations, share: Share) -> Sharing | None:
+    def sharing(self, work: Work, share: Share) -> Sharing | None:
         """What the models share."""
-        return shared_in(context, models, share)
+        return work.shared(share)
 
     def __call__(self, work: Work, split: Split, positions: tuple[int, ...]) -> FitsOfSplit:
         split = Split(*split.place, split.train, split.test)
-        context, configurations = work.context, work.configurations
         # All later stages are of one model.
-        sharing = work.sharing if split.fold == FIRST else None
+        work = work if split.fold == FIRST else replace(work, sharing=None)
         # The model of all rows is fitted as the user would, without weights in place of copies.
-        weighed = tuple(j for j in positions if split.repeat != ALL_ROWS and _weighs(context, configurations[j]))
+        weighed = tuple(j for j in positions if split.repeat != ALL_ROWS and _weighs(work, work.configurations[j]))
         others = tuple(j for j in positions if j not in weighed)
-        parts = ((context, split, others), (*_weights_for_copies(context, split), weighed))
+        parts = ((work, split, others), (*_weights_for_copies(work, split), weighed))
         return ReplicateFits(
-            tuple(
-                SplitFits(given, configurations, rows, own, sharing, work.share_memory, is_scored=False)
-                for given, rows, own in parts
-                if own
-            )
+            tuple(SplitFits(given, rows, own, is_scored=False) for given, rows, own in parts if own)
         )
 
     @property
@@ -145,12 +139,12 @@ class ReplicateFit:
         return ()
 
     def deployed(
-        self, context: CellContext, configuration: Configuration, split: Split
+        self, work: Work, configuration: Configuration, split: Split
     ) -> tuple[Any, FittedCoefficients | PooledCoefficients | str | None]:
         """The model of all rows as the cell fitted it, and its coefficients if it has any; or why not."""
-        model = seeded_model(configuration.fresh(), context.entropy, *split.place)
-        X, y = split_rows(model, context.X, context.y, split.train)
-        params = params_at(context.X, params=dict(context.routed.to_fit(configuration)), indices=split.train)
+        model = seeded_model(configuration.fresh(), work.seeds, *split.place)
+        X, y = split_rows(model, work.task.X, work.task.target, split.train)
+        params = params_at(work.task.X, params=dict(work.routed.to_fit(configuration)), indices=split.train)
         fitted = model.fit(X, y, **params)
         return fitted, _read(lambda: fitted_coefficients(fitted, X, y, params.get("sample_weight")))
 
@@ -210,48 +204,49 @@ class ImputedFit(ReplicateFit):
     def identity(self) -> Any:
         return self.imputation
 
-    def sharing(self, context: CellContext, models: Configurations, share: Share) -> Sharing | None:
+    def sharing(self, work: Work, share: Share) -> Sharing | None:
         """The completions of a sample, and no step: the models of all completions predict together."""
-        return Sharing((NOTHING_SHARED,) * len(models), {}, {}) if share and len(models) > 1 else None
+        n_models = len(work.configurations)
+        return Sharing((NOTHING_SHARED,) * n_models, {}, {}) if share and n_models > 1 else None
 
     def __call__(self, work: Work, split: Split, positions: tuple[int, ...]) -> FitsOfSplit:
-        return ImputedFits(self, work.context, work.configurations, split, positions)
+        return ImputedFits(self, work, split, positions)
 
     @property
     def sources(self) -> tuple[str, ...]:
         return self.imputation.sources
 
     def deployed(
-        self, context: CellContext, configuration: Configuration, split: Split
+        self, work: Work, configuration: Configuration, split: Split
     ) -> tuple[Any, PooledCoefficients | str | None]:
-        samples = self.samples(context, split)
-        pooled = self.pooled_model(context, configuration, split, samples)
+        samples = self.samples(work, split)
+        pooled = self.pooled_model(work, configuration, split, samples)
         pairs = list(zip(pooled.members, samples, strict=True))
-        each = _read(lambda: [coefficients_of(*pair, context.y, self.weights) for pair in pairs])
+        each = _read(lambda: [coefficients_of(*pair, work.task.target, self.weights) for pair in pairs])
         coefficients = each if isinstance(each, str) else pool_coefficients(each, self.truth.n_rows)
         if coefficients is None:
-            coefficients = _read(lambda: why_not_pooled(pairs, context.y, self.weights))
+            coefficients = _read(lambda: why_not_pooled(pairs, work.task.target, self.weights))
         if self.imputation.imputer is not None and not hasattr(self.imputation.imputer, "transform"):
             return pooled, coefficients  # it cannot fill the gaps of other rows
-        imputers = self.imputation.imputers(context.X, self.entropy, "new rows")
+        imputers = self.imputation.imputers(work.task.X, self.entropy, "new rows")
         deployed = with_completions(pooled.members, imputers)
         deployed.selection_ = pooled.selection_
         return deployed, coefficients
 
     def pooled_model(
-        self, context: CellContext, configuration: Configuration, split: Split, samples: Sequence[Any]
+        self, work: Work, configuration: Configuration, split: Split, samples: Sequence[Any]
     ) -> PooledModel:
         """The configuration fitted on the completions of the training rows of a split."""
-        models = [unfitted_model(context, configuration, split, number) for number in range(len(samples))]
-        given = dict(context.routed.to_fit(configuration))
-        params = params_at(context.X, params=given, indices=split.train)
+        models = [unfitted_model(work, configuration, split, number) for number in range(len(samples))]
+        given = dict(work.routed.to_fit(configuration))
+        params = params_at(work.task.X, params=given, indices=split.train)
         weights = None if self.weights is None else self.weights[split.train]
-        return self.imputation.fitted(models, samples, rows_at(context.y, split.train), params, weights)
+        return self.imputation.fitted(models, samples, rows_at(work.task.target, split.train), params, weights)
 
-    def samples(self, context: CellContext, split: Split) -> Sequence[Any]:
+    def samples(self, work: Work, split: Split) -> Sequence[Any]:
         """The rows of a sample, imputed now, or drawn from rows imputed before."""
         if self.imputation.order == "boot_mi" and split.repeat != ALL_ROWS:
-            drawn = rows_at(context.X, split.train)
+            drawn = rows_at(work.task.X, split.train)
             return self.imputation.completed(drawn, self.truth.rows(split.train), self.entropy, *split.place)
         return [rows_at(table, split.train) for table in self.trained_on]
 
@@ -261,8 +256,7 @@ class ImputedFits:
     """The fits on the completions of one sample, which is completed once for all models."""
 
     do: ImputedFit
-    context: CellContext
-    configurations: Configurations
+    work: Work
     split: Split
     positions: tuple[int, ...]
 
@@ -279,7 +273,8 @@ class ImputedFits:
             try:
                 with NoExit():
                     samples = [own_copy(sample) for sample in self._samples]
-                    pooled = self.do.pooled_model(self.context, self.configurations[position], self.split, samples)
+                    model = self.work.configurations[position]
+                    pooled = self.do.pooled_model(self.work, model, self.split, samples)
                     fitted = time.perf_counter()
                     predictions = self._predictions(pooled)
             except Exception as error:
@@ -295,7 +290,7 @@ class ImputedFits:
 
     @cached_property
     def _samples(self) -> Sequence[Any]:
-        return self.do.samples(self.context, self.split)
+        return self.do.samples(self.work, self.split)
 
     @cached_property
     def _tables(self) -> Sequence[Any]:
@@ -303,15 +298,15 @@ class ImputedFits:
         return [stacked(pair) for pair in zip(self.do.evaluated_on, self._samples, strict=True)]
 
     def _predictions(self, pooled: PooledModel) -> Predictions:
-        context, models = self.context, pooled.members
+        work, models = self.work, pooled.members
         if self.do.imputation.order == "naive":
             found = [
-                coded_responses(context, model, own_copy(table))
+                coded_responses(work.task.truth, work.scoring, model, own_copy(table))
                 for model, table in zip(models, self._tables, strict=True)
             ]
             return {response: np.stack([each[response] for each in found], axis=1) for response in found[0]}
         # All completions in one call, because a call costs more than its rows.
-        at_once = coded_responses(context, pooled, stacked(self._tables))
+        at_once = coded_responses(work.task.truth, work.scoring, pooled, stacked(self._tables))
         return {response: np.stack(np.split(answer, len(models)), axis=1) for response, answer in at_once.items()}
 
 
@@ -323,25 +318,25 @@ def _read(coefficients: Callable[[], Known]) -> Known | str:
         return error_line(error)
 
 
-def unfitted_model(context: CellContext, configuration: Configuration, split: Split, completion: int) -> Any:
+def unfitted_model(work: Work, configuration: Configuration, split: Split, completion: int) -> Any:
     """The model for a completion of the training rows of a split: each completion gives it another seed."""
     place = (*split.place, completion) if completion else split.place
-    model = cell_model(configuration, context.entropy, *place)
+    model = cell_model(configuration, work.seeds, *place)
     return model if split.repeat == ALL_ROWS else with_copies_together(model, split.train)
 
 
-def _weighs(context: CellContext, configuration: Configuration) -> bool:
+def _weighs(work: Work, configuration: Configuration) -> bool:
     """Whether weights take the place of copies in the fit of a configuration."""
-    given = context.routed.to_fit(configuration).keys()
+    given = work.routed.to_fit(configuration).keys()
     return given <= {"sample_weight"} and weighs_copies(configuration.fresh())
 
 
-def _weights_for_copies(context: CellContext, split: Split) -> tuple[CellContext, Split]:
-    """The context and the split of fits in which each row has the weight of its copies."""
-    rows, own = weighted_rows(split.train, context.routed.fit.get("sample_weight"))
-    weights = np.zeros(context.truth.n_rows)
+def _weights_for_copies(work: Work, split: Split) -> tuple[Work, Split]:
+    """The work and the split of fits in which each row has the weight of its copies."""
+    rows, own = weighted_rows(split.train, work.routed.fit.get("sample_weight"))
+    weights = np.zeros(work.task.truth.n_rows)
     weights[rows] = own
-    weighted = replace(context, routed=Routing(fit={"sample_weight": weights}))
+    weighted = replace(work, routed=Routing(fit={"sample_weight": weights}))
     return weighted, Split(*split.place, rows, split.test)
 
 
