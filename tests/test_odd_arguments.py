@@ -12,7 +12,7 @@ import heldout as ho
 from heldout._record import json_safe
 from heldout.configurations import canonical_form
 from heldout.data.checks import effective_threads
-from heldout.execution.executors.from_joblib import JoblibExecutor
+from heldout.execution.executors.local import JoblibExecutor
 
 X, Y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2
 TREE, GRID = DecisionTreeClassifier(), {"max_depth": [1, 2]}

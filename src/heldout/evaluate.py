@@ -20,14 +20,13 @@ from heldout.estimates.data_flags import flag_of_adaptive
 from heldout.estimates.methods import method_of
 from heldout.estimates.types import Estimate
 from heldout.execution.adaptive import Proposals, proposed_results
-from heldout.execution.collect import RaceResults
-from heldout.execution.conclusion import Choose, ChosenWinner, chosen_in, estimates_of, flags_of
+from heldout.execution.conclusion import Choose, Conclusion, chosen_in, estimates_of, flags_of
 from heldout.execution.cross_fit import CrossFit, Obstacle, estimates_of_cross_fit, part_for_estimate
 from heldout.execution.events import SearchFinished, StageStarted
 from heldout.execution.extras import scores_in_halves, smaller_training, stop_of
 from heldout.execution.fit import final_model
 from heldout.execution.identity import versions
-from heldout.execution.kept_models import fold_models_of, keeping, only_model
+from heldout.execution.kept_models import fold_models_of, only_model
 from heldout.execution.kept_predictions import kept_part
 from heldout.execution.loop import tell
 from heldout.execution.run import RunSettings, open_run
@@ -85,7 +84,6 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
     check_search(search)
     warned = warn_if_too_small(search)
     warn_of_settings(search, running.n_jobs)
-    running = keeping(running, search.keep_models)
     stops = search.stop_when_width is not None
     part = kept_part(search, running)
     with open_run(
@@ -93,20 +91,16 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
         note=partial(note_of, search), more={"stop_when_width": search.stop_when_width} if stops else {},
         part=part,
     ) as run:  # fmt: skip
-        estimation = search.estimation
         # At barriers, and for a correction, results are read before the end or by themselves.
         if not search.race.barriers and not search.training_size_correction and not search.folds.halves:
             run.collect(search.race, part)
-        (outcome,) = run.run_races(
-            [search.race], rule=search.drop, selection=estimation.rule, aggregate=estimation.aggregate_so_far,
-            stop=stop_of(search, running.n_jobs),
-        )  # fmt: skip
-        found = run.race_results(search.race, outcome)
+        (barriers,) = run.run_races([search.race], search=search, stop=stop_of(search, running.n_jobs))
+        found = run.race_results(search.race, barriers)
         chosen = chosen_in(search, found, choose=choose, warned=warned)
-        smaller = smaller_training(run, search, found, chosen)
+        smaller = smaller_training(run, chosen)
         halves = scores_in_halves(run, search.folds, search.scoring, tuple(found.fold_scores), chosen.winner)
     searched = time.perf_counter() - started
-    return evaluation_of(search, running, found, searched, chosen, halves=halves, smaller_training=smaller)
+    return evaluation_of(chosen, running, searched, halves=halves, smaller_training=smaller)
 
 
 def evaluate_adaptive(
@@ -143,7 +137,6 @@ def evaluate_adaptive(
     started = time.perf_counter()
     check_search(search, n_planned)
     warned = warn_if_too_small(search)
-    running = keeping(running, search.keep_models)
     search, found = proposed_results(search, proposals, running, n_planned)
     warn_of_settings(search, running.n_jobs)
     chosen = chosen_in(search, found, choose=choose, warned=warned)
@@ -157,15 +150,13 @@ def evaluate_adaptive(
         n_candidates = len(search.configurations) - len(found.predictions.out)
         flags = flag_of_adaptive(n_candidates, search.task.n_rows, obstacle.sentence)
     searched = time.perf_counter() - started
-    return evaluation_of(search, running, found, searched, chosen, flags=flags, cross_fit=fit)
+    return evaluation_of(chosen, running, searched, flags=flags, cross_fit=fit)
 
 
 def evaluation_of(
-    search: Search,
+    chosen: Conclusion,
     running: RunSettings,
-    found: RaceResults,
     searched: float,
-    chosen: ChosenWinner,
     *,
     halves: Mapping[str, FoldScores] = MappingProxyType({}),
     flags: Mapping[Flag, str] = MappingProxyType({}),
@@ -176,9 +167,9 @@ def evaluation_of(
 
     Parameters
     ----------
+    chosen : Conclusion
     searched : float
         Seconds of all cells and of the choice.
-    chosen : ChosenWinner
     halves : mapping
         The winner's scores in halves of the rows, where it was fitted there.
     flags : mapping
@@ -189,17 +180,15 @@ def evaluation_of(
         Predictions by models of fewer rows, which correct the estimates for training size.
     """
     started = time.perf_counter()
-    task, configurations, listeners = search.task, search.configurations, running.listeners
-    metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
-    winner, read = chosen.winner, chosen.read
+    search, found, winner, listeners = chosen.search, chosen.found, chosen.winner, running.listeners
 
     estimates: Mapping[str, Estimate] = {}
     if chosen.estimation.method is not None:
         tell(listeners, StageStarted("estimate"))
         if cross_fit is None or not cross_fit.gives_estimate:
-            estimates = estimates_of(search, found, chosen, n_jobs=running.n_jobs, halves=halves, flags=flags)
+            estimates = estimates_of(chosen, n_jobs=running.n_jobs, halves=halves, flags=flags)
         else:
-            estimates = estimates_of_cross_fit(search, found, chosen, cross_fit, n_jobs=running.n_jobs)
+            estimates = estimates_of_cross_fit(chosen, cross_fit, n_jobs=running.n_jobs)
         if search.training_size_correction:
             estimates = corrected_for_size(search, found, estimates, smaller_training)
     estimated = time.perf_counter()
@@ -207,7 +196,7 @@ def evaluation_of(
     model = None
     if search.refit and search.deploy == "all":
         tell(listeners, StageStarted("refit"))
-        model = final_model(search.work, configurations[winner])
+        model = final_model(search.work, search.configurations[winner])
     refitted = time.perf_counter()
     if search.keep_models != "none":
         tell(listeners, StageStarted("fold models"))
@@ -218,34 +207,33 @@ def evaluation_of(
     for_estimate = sum(each.n_fits for each in (cross_fit, smaller_training) if each is not None)
     n_fits = found.n_fits + len(search.folds.halves) + for_estimate
     tell(listeners, SearchFinished(searched + finished - started, part_for_estimate(for_estimate, n_fits)))
-    question = _question(search, found, chosen, halves, flags, cross_fit)
+    question = _question(chosen, halves, flags, cross_fit)
     return Evaluation(
-        task=task, folds=found.folds, configurations=configurations, cells=found.cells,
-        predictions=replace(read.predictions, question=question),
-        fold_scores=found.fold_scores, metrics=metrics, pooled_scores=chosen.pooled,
+        task=search.task, folds=found.folds, configurations=search.configurations, cells=found.cells,
+        predictions=replace(chosen.read.predictions, question=question),
+        fold_scores=found.fold_scores, metrics=found.metrics, pooled_scores=chosen.pooled,
         within_scores=chosen.within, scores_in_halves=dict(halves),
         refit_metric=found.refit_metric, winner=winner, estimates=estimates, model=model,
         estimation=chosen.estimation, failures=found.failures,
-        barriers=found.outcome.barriers,
+        barriers=found.barriers,
         n_fits=n_fits, smaller_training=smaller_training,
         n_fits_saved=found.n_fits_saved + (0 if cross_fit is None else cross_fit.n_fits_saved), cross_fit=cross_fit,
         fold_models=fold_models,
         n_splits_read=None if search.strategy is None else search.strategy.window,
         seconds={"search": searched, "estimate": estimated - started, "refit": refitted - estimated},
-        provenance=_provenance(search, found),
+        provenance=_provenance(search),
     )  # fmt: skip
 
 
 def _question(
-    search: Search,
-    found: RaceResults,
-    chosen: ChosenWinner,
+    chosen: Conclusion,
     halves: Mapping[str, FoldScores],
     flags: Mapping[Flag, str],
     cross_fit: CrossFit | None,
 ) -> SearchQuestion:
     """What is estimated from the predictions, for who has these alone."""
-    task, estimation, metrics = search.task, chosen.estimation, search.scoring.metrics
+    search, found, estimation = chosen.search, chosen.found, chosen.estimation
+    task, metrics = search.task, search.scoring.metrics
     read = metrics_read(estimation.rule, found.fold_scores, found.refit_metric)
     selected_on = {name: metric for name in read if (metric := metrics.get(name)) is not None}
     method = None if estimation.method is None else method_of(estimation.method)
@@ -277,7 +265,7 @@ def _question(
         names=chosen.read.predictions.names,
         params=search.configurations.params,
         winner=int(chosen.winner),
-        flags={**flags_of(search, found, chosen), **flags},
+        flags={**flags_of(chosen), **flags},
         beyond=next((what for what, is_so in beyond.items() if is_so), ""),
     )
 
@@ -291,14 +279,12 @@ def evaluation_so_far(stored: SearchSoFar) -> Evaluation:
         When every configuration failed so far.
     """
     chosen = chosen_in(stored.search, stored.found)
-    found = evaluation_of(
-        stored.search, RunSettings(), stored.found, 0.0, chosen, flags=stored.flags,
-        smaller_training=stored.smaller_training(chosen),
-    )  # fmt: skip
+    smaller = stored.smaller_training(chosen)
+    found = evaluation_of(chosen, RunSettings(), 0.0, flags=stored.flags, smaller_training=smaller)
     return replace(found, provenance={**found.provenance, **stored.fingerprints})
 
 
-def _provenance(search: Search, found: RaceResults) -> dict[str, Any]:
+def _provenance(search: Search) -> dict[str, Any]:
     task, drop = search.task, search.drop
     return {
         "entropy": search.entropy,

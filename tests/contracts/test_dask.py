@@ -21,7 +21,7 @@ from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.events import CellFinished, WorkersLost
-from heldout.execution.executors.from_joblib import JoblibExecutor
+from heldout.execution.executors.local import JoblibExecutor
 from heldout.execution.fit import Work, make_scoring
 from heldout.execution.loop import ResultKeeper, run_races
 from heldout.execution.plan import Race, RunPlan

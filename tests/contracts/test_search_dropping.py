@@ -18,7 +18,7 @@ from heldout.cli.result import search_rows
 from heldout.dropping import Bootstrap, Racing, Standing, Verdict
 from heldout.dropping.base import Course
 from heldout.errors import HeldoutWarning, InputError
-from heldout.execution.executors.from_joblib import JoblibExecutor
+from heldout.execution.executors.local import JoblibExecutor
 from heldout.flags import Flag
 from heldout.report import facts
 

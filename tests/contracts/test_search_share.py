@@ -369,9 +369,9 @@ def test_a_time_limit_shares_nothing() -> None:
     task = Task(X, truth_of(y))
     shared = Search(task, configurations, make_folds(task), make_scoring(task.truth, get_scorer("accuracy")))
     assert shared.work.sharing is not None
-    with open_run(shared.work, task, 0, RunSettings(fit_timeout=60.0, executor=Here())) as run:
+    with open_run(shared.work, RunSettings(fit_timeout=60.0, executor=Here())) as run:
         assert run.work.sharing is None
-    with open_run(shared.work, task, 0, RunSettings(executor=Here())) as run:
+    with open_run(shared.work, RunSettings(executor=Here())) as run:
         assert run.work.sharing is not None
 
 

@@ -60,7 +60,7 @@ PLUMBING = frozenset(
     {
         *("RuleDeclaration", "Sums", "PairStatistic"),
         *("KnownPredictions", "StoredSearch", "Equation"),
-        *("Branch", "SimulatedStandings", "SimulatedCourse", "ResponseRequest", "ResponseContext", "FittedSearch"),
+        *("Branch", "SimulatedStandings", "SimulatedCourse", "ResponseRequest", "FittedSearch"),
     }
 )
 """Protocols with which modules of the library describe their own classes to each other."""

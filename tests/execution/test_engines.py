@@ -38,8 +38,7 @@ from heldout.execution.executors.base import (
     payload_array,
     write_payload,
 )
-from heldout.execution.executors.from_joblib import JoblibExecutor
-from heldout.execution.executors.local import MOST_UNEXPLAINED, Processes
+from heldout.execution.executors.local import MOST_UNEXPLAINED, JoblibExecutor, Processes
 from heldout.execution.executors.worker import (
     Terms,
     TimeIsUp,

@@ -252,9 +252,7 @@ def test_seeds_go_to_unset_random_states_and_depend_on_the_place() -> None:
     for entropy in (1, 2):
         work, _ = work_of("accuracy", seeds=entropy)
         seeds.add(
-            final_model(work, make_configurations(pipeline)[0])
-            .named_steps["randomforestclassifier"]
-            .random_state
+            final_model(work, make_configurations(pipeline)[0]).named_steps["randomforestclassifier"].random_state
         )
     assert len(seeds) == 2 and None not in seeds
     fixed = final_model(work, make_configurations(RandomForestClassifier(2, random_state=4))[0])

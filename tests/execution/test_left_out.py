@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 
 from heldout.dropping import Bootstrap
 from heldout.execution.cells import CellTable, ScoreColumn
-from heldout.execution.events import BlockFinished, SearchStarted
+from heldout.execution.events import CellFinished, SearchStarted
 from heldout.execution.listeners.tally import RunTally
 from heldout.search import HeldOutSearchCV
 
@@ -183,7 +183,7 @@ def test_a_search_that_drops_configurations_judges_those_of_a_formula() -> None:
 def test_listeners_count_the_cells_of_a_block() -> None:
     tally, block = RunTally(), _block()
     tally.add(SearchStarted(6, 0, 2, 3, names=("a", "b")))
-    tally.add(BlockFinished(block))
+    tally.add(CellFinished(block))
     assert tally.done == 6
     assert tally.best is not None and tally.best.name == "b" and tally.best.n_splits == 3
 

@@ -22,7 +22,7 @@ from heldout.execution import loop
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.events import BarrierPassed, CellFinished, WorkersLost
 from heldout.execution.executors.base import WorkersLostError
-from heldout.execution.executors.from_joblib import JoblibExecutor
+from heldout.execution.executors.local import JoblibExecutor
 from heldout.execution.fit import Work, make_scoring
 from heldout.execution.loop import ResultKeeper, run_races
 from heldout.execution.plan import Race, RunPlan
@@ -186,9 +186,9 @@ def test_at_a_barrier_everybody_waits_and_some_leave() -> None:
     told: list[Any] = []
 
     def judge(race: int, so_far: Any, alive: Sequence[int]) -> Barrier:
-        seen.append((len(so_far.splits), list(alive)))
-        left = Dropped(2, 1, 0.99, "it was worse") if len(so_far.splits) == 1 else None
-        return Barrier(len(so_far.splits), 4, len(alive), alive[0], () if left is None else (left,))
+        seen.append((1 + len(so_far), list(alive)))
+        left = None if so_far else Dropped(2, 1, 0.99, "it was worse")
+        return Barrier(1 + len(so_far), 4, len(alive), alive[0], () if left is None else (left,))
 
     executor = InOrder()
     scheduler = run_search(work, Diary(), executor, [told.append], judge)

@@ -202,7 +202,7 @@ def test_other_data_in_a_file_of_one_run_are_refused_naming_both(tmp_path, count
     done = counted()
     with pytest.raises(StoreError, match=r"other rows \(\d+ then and now, but not the same\)"):
         counted_search.search(store).fit(*data(1))
-    with pytest.raises(StoreError, match=r"other settings \(scoring, predictions that are kept\)"):
+    with pytest.raises(StoreError, match=r"other settings \(predictions that are kept, scoring\)"):
         counted_search.search(store, scoring={"auc": "roc_auc", "brier": "accuracy"}).fit(*data(0))
     with pytest.raises(StoreError, match=r"random_state 7 then, 8 now"):
         counted_search.search(store, random_state=8).fit(*data(0))

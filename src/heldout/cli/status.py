@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from heldout.execution.store.file_status import FileStatus
-    from heldout.execution.store.run_status import RunStatus
+    from heldout.execution.store.file_status import FileStatus, RunStatus
 
 MOST_LISTED = 5
 SECONDS_BETWEEN = 2.0

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -24,19 +24,27 @@ from sklearn.base import clone
 from heldout.configurations import Configuration, Configurations, canonical_form
 from heldout.dropping.base import Barrier, Dropped
 from heldout.errors import InputError
-from heldout.execution.cells import CellResult
-from heldout.execution.collect import RaceOutcome, RaceResults
-from heldout.execution.events import BarrierPassed, ConfigurationsAdded
+from heldout.execution.cells import CellKey, CellResult, CellTable, Saving, each_cell
+from heldout.execution.collect import RaceResults
+from heldout.execution.events import (
+    BarrierPassed,
+    CellFinished,
+    ConfigurationsAdded,
+    Event,
+    Listener,
+    WorkersLost,
+)
 from heldout.execution.identity import AdaptivePlan, sources_of, storable
-from heldout.execution.kept_models import copy_models, name_models
-from heldout.execution.parts import RunPart
-from heldout.execution.run import OpenRun, RunSettings, open_run
+from heldout.execution.run import OpenRun, RunSettings, open_run, with_means
 from heldout.execution.search import Search, imputed
-from heldout.execution.store.base import AddedConfiguration, MemoryStore
+from heldout.execution.store.base import AddedConfiguration, MemoryRun, MemoryStore, Run
 from heldout.execution.store.search_note import note_of
 from heldout.execution.table import columns_of_scores, mean_over_splits
 from heldout.execution.winner import pooled_scores
 from heldout.metrics.base import oriented
+
+EQUAL = "equal configurations"
+"""What copies of cells share with their source."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +125,77 @@ class Proposals(Protocol):
         """The results of the batch, in its order."""
 
 
+class RunPart(MemoryRun):
+    """The part of a run that holds a batch of configurations.
+
+    ``positions``: of each in the run. What is recorded goes into the run under these.
+    """
+
+    def __init__(self, run: Run, positions: Sequence[int]) -> None:
+        super().__init__(run.entropy)
+        self.positions = list(positions)
+        self._run = run
+
+    def recall(self) -> None:
+        """Take over the cells of the batch that an earlier process left in the run."""
+        local = {position: number for number, position in enumerate(self.positions)}
+        for cell in each_cell(self._run.results(configurations=local)):
+            if cell.key.configuration in local:
+                super().record(replace(cell, key=_at(cell.key, local[cell.key.configuration])))
+
+    def join(self, position: int, cells: Iterable[CellResult]) -> None:
+        """Add a configuration of the run with its cells, behind the batch."""
+        self.positions.append(position)
+        for cell in cells:
+            super().record(replace(cell, key=_at(cell.key, len(self.positions) - 1)))
+
+    def copies(self, source: int, position: int) -> Iterator[CellResult]:
+        """The cells of a configuration of the run as those of one of the batch."""
+        for cell in each_cell(self._run.results(configurations=[source])):
+            if cell.key.configuration == source:
+                shared = {EQUAL: Saving(cell.fit_seconds + cell.score_seconds)}
+                yield replace(cell, key=_at(cell.key, self.positions.index(position)), shared=shared)
+
+    def cells(self, configuration: int) -> list[CellResult]:
+        """The cells of a configuration, by its number in the batch."""
+        return [cell for cell in each_cell(self.results()) if cell.key.configuration == configuration]
+
+    def listener(self, listeners: Sequence[Listener]) -> Listener:
+        """Passes events of the batch on, with positions in the run; barriers are those of the batch alone."""
+
+        def pass_on(event: Event) -> None:
+            match event:
+                case BarrierPassed():
+                    return
+                case CellFinished(result):
+                    event = CellFinished(self._in_run(result))
+                case WorkersLost(running):
+                    event = replace(event, running=tuple(self._key(key) for key in running))
+            for listener in listeners:
+                listener(event)
+
+        return pass_on
+
+    def record(self, result: CellResult | CellTable) -> None:
+        super().record(result)
+        self._run.record(self._in_run(result))
+
+    def commit(self) -> None:
+        self._run.commit()
+
+    def _key(self, key: CellKey) -> CellKey:
+        return _at(key, self.positions[key.configuration])
+
+    def _in_run(self, result: CellResult | CellTable) -> CellResult | CellTable:
+        if isinstance(result, CellTable):
+            return result.at(self.positions)
+        return replace(result, key=self._key(result.key))
+
+
+def _at(key: CellKey, configuration: int) -> CellKey:
+    return key._replace(configuration=configuration)
+
+
 class AdaptiveRun:
     """An open run of an adaptive search; made by ``open_adaptive``."""
 
@@ -176,17 +255,24 @@ class AdaptiveRun:
         # Without the current best, which is fitted already.
         own = Configurations(local.members[: len(added)])
         sharing = self._search.sharing(replace(self._open.work, configurations=own))
-        name_models(self._open.settings, part.positions)
+        copies = dict[CellKey, CellResult]()
         for member in added:
             if source[member.position] != member.position:
-                part.copy(source[member.position], member.position)
-                copy_models(self._open.settings, source[member.position], member.position)
-        small = self._open.part(local, sharing, part)
+                copies |= {cell.key: cell for cell in part.copies(source[member.position], member.position)}
+                self._open.models.copy(source[member.position], member.position)
+        settings = replace(self._open.settings, listeners=[part.listener(self._open.settings.listeners)])
+        work = replace(self._open.work, configurations=local, sharing=sharing, base=self._open.work)
+        # The workers are those of the search.
+        small = replace(
+            self._open, work=with_means(work, settings), run=part, settings=settings, positions=part.positions,
+            given=copies,
+        )  # fmt: skip
         try:
             raced = self._raced(small, part, len(added))
         # With failures as results: one configuration that cannot be fitted must not end a search of hours.
         except self._search.catch:
-            raced = self._raced(small.with_failures(), part, len(added))
+            work = replace(small.work, error_score=float("nan"), base=None)
+            raced = self._raced(replace(small, work=work), part, len(added))
         return {score.position: score for score in raced}
 
     def finish(self) -> tuple[Search, RaceResults]:
@@ -200,8 +286,8 @@ class AdaptiveRun:
         self._open.run.note_end(len(self._members))
         search = replace(self._search, configurations=Configurations(tuple(self._members)))
         race = search.race
-        outcome = RaceOutcome(race.splits, self._course.barriers) if race.barriers else None
-        race_results = self._open.of(search.configurations).race_results(race, outcome)
+        whole = replace(self._open, work=replace(self._open.work, configurations=search.configurations))
+        race_results = whole.race_results(race, self._course.barriers)
         # Adaptive: every estimate of these predictions must know that candidates were chosen because of scores.
         return search, replace(race_results, predictions=replace(race_results.predictions, adaptive=True))
 
@@ -237,15 +323,14 @@ class AdaptiveRun:
 
     def _raced(self, small: OpenRun, part: RunPart, n_batch: int) -> list[ProposalScore]:
         search = self._search
-        race, estimation = search.race, search.estimation
-        (outcome,) = small.run_races(
-            [race], rule=search.drop, selection=estimation.rule, aggregate=estimation.aggregate_so_far
-        )
+        race = search.race
+        (barriers,) = small.run_races([race], search=search)
+        found = small.race_results(race, barriers)
         # Without a rule no barrier was met, and there is nothing to merge.
         if race.barriers:
-            dropped = self._course.add(outcome, part.positions, n_batch)
-            self._note_barriers(outcome, dropped)
-        scores = _scores(search, small.race_results(race, outcome), part.positions[:n_batch], self._course.dropped)
+            dropped = self._course.add(found, part.positions, n_batch)
+            self._note_barriers(barriers, dropped)
+        scores = _scores(search, found, part.positions[:n_batch], self._course.dropped)
         for local, score in enumerate(scores):
             # Strictly better: of equal configurations the first stays, as everywhere.
             if np.isfinite(score.value) and (self._best is None or score.value > self._best.value):
@@ -254,19 +339,19 @@ class AdaptiveRun:
                 self._best = _CurrentBest(score.value, self._members[score.position], cells)
         return scores
 
-    def _note_barriers(self, outcome: RaceOutcome, dropped: Sequence[Dropped]) -> None:
+    def _note_barriers(self, passed: Sequence[Barrier], dropped: Sequence[Dropped]) -> None:
         places = [split.place for split in self._search.race.splits]
         # Drops come sorted by their barrier, as ``groupby`` needs them.
         left_at = {after: tuple(drops) for after, drops in groupby(dropped, key=lambda drop: drop.after)}
         for barrier in self._course.barriers:
             self._open.run.note_barrier(places, barrier)
         n_remaining = len(self._members) - len(self._course.dropped)
-        for barrier in outcome.barriers:
+        for barrier in passed:
             here = left_at.get(barrier.after, ())
             if here:
                 # A batch that was stopped is no end of the search.
-                passed = replace(barrier, dropped=here, stopped=False)
-                self._open.tell(BarrierPassed(0, passed, n_remaining, self._course.n_saved))
+                of_search = replace(barrier, dropped=here, stopped=False)
+                self._open.tell(BarrierPassed(0, of_search, n_remaining, self._course.n_saved))
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,16 +382,16 @@ class _Course:
         """Fits that were not made."""
         return sum(self.n_splits - drop.after for drop in self.dropped.values())
 
-    def add(self, outcome: RaceOutcome, positions: Sequence[int], n_batch: int) -> list[Dropped]:
+    def add(self, found: RaceResults, positions: Sequence[int], n_batch: int) -> list[Dropped]:
         """Add the barriers of a batch; returns which of it were dropped.
 
         What happens to the current best in that race, behind the batch, changes nothing.
         """
         here: dict[int, Dropped] = {}
-        for barrier in outcome.barriers:
+        for barrier in found.barriers:
             drops = list(barrier.dropped)
             if barrier.stopped:  # other configurations of the search have all splits
-                reason, place = "the drop rule ended its race", outcome.splits[-1].place
+                reason, place = "the drop rule ended its race", found.splits[-1].place
                 drops += [Dropped(j, barrier.after, float("nan"), reason, place) for j in range(n_batch)]
             new = dict[int, Dropped]()
             # The current best races behind the batch; its drop there is no drop from the search.
@@ -349,7 +434,7 @@ def _scores(
     of_folds = found.fold_scores[name]
     # Splits run in the order of the race, while scores are stored in the order of the folds.
     row = {split.place: number for number, split in enumerate(found.folds.splits)}
-    in_order = of_folds.oriented()[[row[split.place] for split in found.outcome.splits]]
+    in_order = of_folds.oriented()[[row[split.place] for split in found.splits]]
     values = mean_over_splits(of_folds.oriented())
     metric = search.scoring.metrics.get(name)
     aggregate = search.estimation.scale_of_selection

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -11,15 +12,15 @@ from numpy.typing import NDArray
 
 from heldout._streams import stream
 from heldout.data.task import Task
-from heldout.dropping.base import Barrier, Dropped, DropRule, Standing, Verdict
+from heldout.dropping.base import Barrier, Dropped, DropRule, Standing, Verdict, judged_after
 from heldout.errors import HeldoutError, InputError
 from heldout.estimates.from_matrix import gather
-from heldout.estimates.question import Aggregate, Question, Settings
-from heldout.execution.collect import RaceOutcome, RaceResults
-from heldout.execution.fit import Scoring
+from heldout.estimates.question import Question, Settings
+from heldout.execution.collect import RaceResults
+from heldout.execution.plan import Race
+from heldout.execution.search import Search
 from heldout.metrics.base import quiet_if_foreign
 from heldout.metrics.row_losses import LossOutsideRangeError
-from heldout.selection import SelectionRule
 from heldout.selection.base import metrics_read
 from heldout.selection.draws import Draws, UndefinedDrawsError, always
 
@@ -30,24 +31,24 @@ N_BOOTSTRAPS = 1000
 class BarrierJudge:
     """Judges a race at its barriers."""
 
+    search: Search
     rule: DropRule
-    selection: SelectionRule
-    """How the search chooses."""
+    """Of the search."""
+    race: Race
     task: Task
-    scoring: Scoring
+    """Whose rows may have other weights than in the search."""
     params: Sequence[dict[str, object]]
-    judged: NDArray[np.bool_]
-    """(splits - 1,): the barriers of the race at which the rule applies."""
-    n_folds: int
-    """Splits of one repeat."""
     entropy: int
     n_threads: int = 1
-    aggregate: Aggregate = "pooled"
-    """How the rows predicted so far are scored."""
+
+    @cached_property
+    def judged(self) -> NDArray[np.bool_]:
+        """(splits - 1,): the barriers of the race at which the rule applies."""
+        return judged_after([split.repeat for split in self.race.splits])
 
     def __call__(self, found: RaceResults, remaining: Sequence[int]) -> Barrier:
         """The record of a barrier that all remaining configurations have reached."""
-        splits = found.outcome.splits
+        splits = found.splits
         nothing = unjudged_barrier(found, remaining)
         failed = {j: found.failures[j] for j in remaining if j in found.failures}
         if len(failed) == len(remaining):
@@ -74,16 +75,14 @@ class BarrierJudge:
             keep[standing.leader] = True
             name, statistic = self.rule.statistic_name, verdict.statistic
             reasons = {int(c): f"{name} was {statistic[c]:.3g}" for c in np.flatnonzero(~keep)}
-            behind = self._behind_of_two(standing, barrier, found.outcome)
+            behind = self._behind_of_two(standing, found.barriers)
             if behind is not None and keep[behind]:
                 reasons[behind] = (
                     f"only two remained, and it was behind for {self.rule.resolve_ties_after} more splits"
                 )
             risk = _risk(standing, list(reasons))
         dropped = [
-            Dropped(
-                int(columns[c]), barrier.after, float(verdict.statistic[c]), why, found.outcome.splits[-1].place
-            )
+            Dropped(int(columns[c]), barrier.after, float(verdict.statistic[c]), why, found.splits[-1].place)
             for c, why in sorted(reasons.items())
         ]
         needed: dict[int, float] = {}
@@ -103,16 +102,16 @@ class BarrierJudge:
 
     def _standing(self, found: RaceResults) -> tuple[Standing, np.ndarray]:
         """The standing of the race, and the configuration behind each column."""
-        metrics = self.scoring.metrics
-        read = metrics_read(self.selection, metrics, found.refit_metric)
+        metrics, rule = self.search.scoring.metrics, self.search.rule
+        read = metrics_read(rule, metrics, found.refit_metric)
         opened = {name: metric for name in read if (metric := metrics.get(name)) is not None}
         reported = opened[found.refit_metric]
         task = self.task
         question = Question(
             reported,
             opened,
-            self.selection,
-            self.aggregate,
+            rule,
+            self.search.aggregate_so_far,
             Settings(),
             task.groups,
             task.sample_weight,
@@ -120,10 +119,10 @@ class BarrierJudge:
         )
         evidence = gather(task.truth, found.predictions, question)
         place = {split.place: row for row, split in enumerate(found.folds.splits)}
-        rows = [place[split.place] for split in found.outcome.splits]
+        rows = [place[split.place] for split in found.splits]
         scores = found.fold_scores[found.refit_metric].oriented()[rows][:, evidence.candidates]
         draws = Draws(
-            seed=stream(self.entropy, "dropping", found.outcome.splits[-1].repeat, len(rows)),
+            seed=stream(self.entropy, "dropping", found.splits[-1].repeat, len(rows)),
             n_bootstraps=N_BOOTSTRAPS,
             unit_of_row=evidence.unit_of_row,
             defined_in_bag=evidence.replay.defined,
@@ -138,19 +137,19 @@ class BarrierJudge:
             unit_of_row=evidence.unit_of_row,
             n_started=len(self.params),
             n_barriers=int(self.judged.sum()),
-            n_folds=self.n_folds,
+            n_folds=self.race.n_folds,
             n_threads=self.n_threads,
             predictions=evidence.predictions,
-            noted=_notes(found.outcome, evidence.candidates),
+            noted=_notes(found.barriers, evidence.candidates),
         )
         return standing, evidence.candidates
 
-    def _behind_of_two(self, standing: Standing, barrier: Barrier, outcome: RaceOutcome) -> int | None:
+    def _behind_of_two(self, standing: Standing, passed: Sequence[Barrier]) -> int | None:
         """The worse of the last two columns, if only they remain since ``resolve_ties_after`` barriers."""
         if self.rule.resolve_ties_after is None or standing.n_configurations != 2:
             return None
         alone = 0
-        for earlier in reversed(outcome.barriers):
+        for earlier in reversed(passed):
             if earlier.n_before - len(earlier.dropped) != 2:
                 break
             alone += 1
@@ -171,14 +170,14 @@ def _checked(verdict: Any, n_configurations: int, rule: DropRule) -> Verdict:
 
 def unjudged_barrier(found: RaceResults, remaining: Sequence[int]) -> Barrier:
     """The record of a barrier at which no rule applies; the first is the leader, as one always remains."""
-    splits = found.outcome.splits
+    splits = found.splits
     rows = np.unique(np.concatenate([split.test for split in splits]))
     return Barrier(len(splits), len(rows), len(remaining), leader=remaining[0], judged=False)
 
 
-def _notes(outcome: RaceOutcome, columns: NDArray[np.intp]) -> NDArray[np.float64]:
+def _notes(barriers: Sequence[Barrier], columns: NDArray[np.intp]) -> NDArray[np.float64]:
     """(barriers so far, A): the notes of the rule on the remaining configurations."""
-    rows = [[barrier.noted.get(int(each), np.nan) for each in columns] for barrier in outcome.barriers]
+    rows = [[barrier.noted.get(int(each), np.nan) for each in columns] for barrier in barriers]
     return np.array(rows, dtype=np.float64).reshape(-1, len(columns))
 
 

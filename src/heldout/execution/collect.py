@@ -5,22 +5,53 @@ from __future__ import annotations
 import math
 import mmap
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.configurations import Configurations
+from heldout.data.checks import SHARE, memory_there
 from heldout.data.row_part import RowPart
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, Dropped, dropped_at
-from heldout.execution.cells import CellResult, CellState, CellTable, ScoreColumn, check_predictions
+from heldout.execution.cells import CellKey, CellResult, CellState, CellTable, ScoreColumn, check_predictions
 from heldout.execution.fit import Scoring
+from heldout.execution.fold_models import FittedModel
 from heldout.folds.splits import Folds, Place, Split
 from heldout.metrics.base import Metric, Response, is_undefined
 from heldout.predictions import UNPREDICTED_LABEL, FoldScores, HeldOutPredictions
+
+
+@dataclass(eq=False)
+class KeptModels:
+    """Models in the memory of this process, until they take too much of it: then none."""
+
+    models: dict[CellKey, FittedModel] = field(default_factory=dict)
+    n_bytes: int = 0
+    is_full: bool = False
+
+    def put(self, cell: CellKey, model: FittedModel) -> None:
+        if self.is_full:
+            return
+        self.n_bytes += model.n_bytes
+        self.models[cell] = model
+        self.is_full = self.n_bytes > self._most_bytes
+        if self.is_full:
+            self.models.clear()
+
+    def copy(self, source: int, position: int) -> None:
+        """Let a configuration have the models that the fits of an equal one made."""
+        keys = [key for key in self.models if key.configuration == source]
+        self.models |= {key._replace(configuration=position): self.models[key] for key in keys}
+
+    @cached_property
+    def _most_bytes(self) -> float:
+        there = memory_there()
+        return math.inf if there is None else SHARE * there.n_bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,18 +63,23 @@ class RaceResults:
     predictions: HeldOutPredictions
     fold_scores: Mapping[str, FoldScores]
     """One a scorer; NaN where a fit failed or a scorer raised, also with a numeric ``error_score``."""
+    metrics: Mapping[str, Metric | None]
+    """Of the same scorers."""
     refit_metric: str
     """The scorer that decides; a callable names its scores only when it runs."""
     failures: Mapping[int, str]
     """Configurations that failed, and why; they are no candidates."""
     folds: Folds
     """The splits that ran."""
-    outcome: RaceOutcome
-    """The course of the race."""
+    splits: tuple[Split, ...]
+    """The same in the order in which they ran."""
+    barriers: tuple[Barrier, ...] = ()
     unscored: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     """By scorer, the configurations without a score although the metric has a definition, and why."""
     n_fits_saved: int = 0
     """Planned fits that were not made because their configuration was dropped."""
+    models: KeptModels = field(default_factory=KeptModels)
+    """Those of its fits, where all are kept."""
 
     @property
     def complaint(self) -> str:
@@ -53,7 +89,7 @@ class RaceResults:
 
     def last(self, n_splits: int) -> RaceResults:
         """The same cells, with the predictions and scores of the last splits only; each split is a repeat."""
-        folds = self.folds.part(self.outcome.splits[-n_splits:])
+        folds = self.folds.part(self.splits[-n_splits:])
         columns = [self.folds.columns[repeat] for repeat in folds.columns]
         sizes = [split.n_training_rows for split in folds.splits]
         predictions = replace(
@@ -66,6 +102,11 @@ class RaceResults:
         )
         fold_scores = {name: scores.last(n_splits) for name, scores in self.fold_scores.items()}
         return replace(self, predictions=predictions, fold_scores=fold_scores, folds=folds)
+
+    @property
+    def dropped(self) -> dict[int, Dropped]:
+        """The dropped configurations."""
+        return dropped_at(self.barriers)
 
     @property
     def n_fits(self) -> int:
@@ -83,25 +124,6 @@ MOST_IN_MEMORY = 500_000_000
 
 NO_NUMBER = "its score is "
 """Begins the reason of a configuration whose scorer gave no number, and did not raise."""
-
-
-@dataclass(frozen=True, eq=False)
-class RaceOutcome:
-    """The course of a race."""
-
-    splits: tuple[Split, ...]
-    """The splits that ran, in that order."""
-    barriers: tuple[Barrier, ...] = ()
-
-    @property
-    def dropped(self) -> dict[int, Dropped]:
-        """The dropped configurations."""
-        return dropped_at(self.barriers)
-
-    def skipped(self, configuration: int) -> frozenset[Place]:
-        """The (repeat, fold) of splits that ran after a configuration was dropped."""
-        drop = self.dropped.get(configuration)
-        return frozenset() if drop is None else frozenset(split.place for split in self.splits[drop.after :])
 
 
 class ResultCollector:
@@ -181,18 +203,20 @@ class ResultCollector:
             self._arrays[response][...] = empty[0]
         return self._arrays[response]
 
-    def results(self, outcome: RaceOutcome | None = None) -> RaceResults:
-        """The results so far; by default every configuration ran on every split."""
-        outcome = outcome or RaceOutcome(self._folds.splits)
-        folds = self._folds.part(outcome.splits)
+    def results(self, splits: Sequence[Split] | None = None, barriers: Sequence[Barrier] = ()) -> RaceResults:
+        """The results so far, on splits in the order in which they ran; by default all of all configurations."""
+        splits = self._folds.splits if splits is None else tuple(splits)
+        folds = self._folds.part(splits)
         n_configurations = len(self._configurations)
-        dropped = outcome.dropped
-        skipped = {configuration: outcome.skipped(configuration) for configuration in dropped}
+        dropped = dropped_at(barriers)
+        # The (repeat, fold) of splits that ran after a configuration was dropped.
+        skipped = {j: frozenset(split.place for split in splits[drop.after :]) for j, drop in dropped.items()}
         # Before anything is read: a response is there for all splits of a configuration or for none.
         self._leave_out_partial()
         cells = self._cells.of_splits([split.place for split in folds.splits], skipped)
         names = _scorer_names(cells, self._scoring)
-        fold_scores = {name: _fold_scores(name, cells, folds, self._scoring.metrics.get(name)) for name in names}
+        metrics = {name: self._scoring.metrics.get(name) for name in names}
+        fold_scores = {name: _fold_scores(name, cells, folds, metrics[name]) for name in names}
         refit_metric = self._scoring.refit_metric if self._scoring.refit_metric in names else names[0]
         # Failures are those of the metric that chooses; by the others a configuration only lacks a score.
         unscored = {name: self._unscored(name, cells, folds) for name in names}
@@ -215,7 +239,18 @@ class ResultCollector:
             test_share=folds.test_share,
             part=self._part,
         )
-        found = RaceResults(cells, predictions, fold_scores, refit_metric, failures, folds, outcome, unscored)
+        found = RaceResults(
+            cells,
+            predictions,
+            fold_scores,
+            metrics,
+            refit_metric,
+            failures,
+            folds,
+            splits,
+            tuple(barriers),
+            unscored,
+        )
         return replace(found, n_fits_saved=n_configurations * self._folds.n_splits - found.n_fits)
 
     def _leave_out_partial(self) -> None:

@@ -37,9 +37,11 @@ Choose: TypeAlias = Callable[[RaceResults, Configurations], int]
 
 
 @dataclass(frozen=True, eq=False)
-class ChosenWinner:
+class Conclusion:
     """The winner of a search, and what it was chosen by."""
 
+    search: Search
+    found: RaceResults
     winner: int
     read: RaceResults
     """The results that the choice and the estimate read: all, or those of the last splits of a strategy."""
@@ -56,7 +58,7 @@ class ChosenWinner:
 
 def chosen_in(
     search: Search, found: RaceResults, *, choose: Choose | None = None, warned: bool = False
-) -> ChosenWinner:
+) -> Conclusion:
     """The winner of a search whose cells are done; warns of failed configurations.
 
     ``warned``: whether a warning has already said that there will be no estimate; then the first configuration that
@@ -64,7 +66,7 @@ def chosen_in(
     """
     task, configurations = search.task, search.configurations
     unscored = warn_of_failures(found, search)
-    metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
+    metrics = found.metrics
     # The sequential strategy chooses by its last steps, which train on most rows.
     window = None if search.strategy is None else search.strategy.window
     read = found if window is None else found.last(window)
@@ -91,15 +93,13 @@ def chosen_in(
         winner = choose(found, configurations)
     else:
         winner = winner_of(
-            read, task, estimation, configurations, metrics, within or pooled, else_the_first=warned
+            read, task, estimation, configurations, within or pooled, else_the_first=warned
         )  # a class too small for any score
-    return ChosenWinner(winner, read, estimation, pooled, within, choose is None, warned)
+    return Conclusion(search, found, winner, read, estimation, pooled, within, choose is None, warned)
 
 
 def estimates_of(
-    search: Search,
-    found: RaceResults,
-    chosen: ChosenWinner,
+    chosen: Conclusion,
     *,
     n_jobs: int | None = None,
     halves: Mapping[str, FoldScores] = MappingProxyType({}),
@@ -110,29 +110,30 @@ def estimates_of(
     - ``halves``: the winner's scores in halves of the rows, where it was fitted there.
     - ``flags``: what to know of the search beside its settings.
     """
-    task, read, estimation, winner = search.task, chosen.read, chosen.estimation, chosen.winner
+    search, found, read, winner = chosen.search, chosen.found, chosen.read, chosen.winner
+    task = search.task
     with _quiet_again(chosen.warned):
         estimates = estimates_of_search(
-            task.truth, read.predictions, estimation,
-            metrics={name: search.scoring.metrics.get(name) for name in found.fold_scores},
+            task.truth, read.predictions, chosen.estimation, metrics=found.metrics,
             fold_scores=read.fold_scores, refit_metric=found.refit_metric, winner=winner, groups=task.groups,
             sample_weight=task.sample_weight, entropy=search.entropy, n_jobs=n_jobs,
             params=search.configurations.params, dropping=_history(search, found), halves=halves,
-            flags={**flags_of(search, found, chosen), **flags},
+            flags={**flags_of(chosen), **flags},
             unscored={name: lacking[winner] for name, lacking in found.unscored.items() if winner in lacking},
             weights=search.scoring.weights,
         )  # fmt: skip
     return search.with_flags_of_weights(estimates)
 
 
-def flags_of(search: Search, found: RaceResults, chosen: ChosenWinner) -> dict[Flag, str]:
+def flags_of(chosen: Conclusion) -> dict[Flag, str]:
     """What to know of a search, of its winner and of its rows."""
+    search = chosen.search
     of_winner = flags_of_winner(chosen.read, chosen.estimation, search.configurations, chosen.winner)
     return {
         **search.flags,
         **flags_of_order(search, chosen.read.predictions, chosen.winner),
         **(of_winner if chosen.by_rule else {}),
-        **flags_of_course(search, found),
+        **flags_of_course(search, chosen.found),
     }
 
 
@@ -148,7 +149,7 @@ def flags_of_order(search: Search, predictions: HeldOutPredictions, winner: int)
 def flags_of_course(search: Search, found: RaceResults) -> dict[Flag, str]:
     """What to know of a search whose rule could never drop, or that stopped when its interval was tight."""
     flags: dict[Flag, str] = {}
-    barriers = found.outcome.barriers
+    barriers = found.barriers
     if search.drop is not None and barriers:
         least = search.drop.min_predictions
         # The last barrier had the most rows; fewer than the rule needs means that it never spoke.
@@ -160,7 +161,7 @@ def flags_of_course(search: Search, found: RaceResults) -> dict[Flag, str]:
         return flags
     one_repeat = search.folds.n_repeats == 1
     sentence = Flag.STOPPED_EARLY.filled(
-        done=len(found.outcome.splits),
+        done=len(found.splits),
         planned=counted(search.folds.n_splits, "fold" if one_repeat else "split"),
         level=f"{100 * search.confidence_level:.4g}",
         width=f"{search.stop_when_width:g}",
@@ -177,9 +178,8 @@ def _history(search: Search, found: RaceResults) -> DroppingHistory | None:
     """
     if search.drop is None or found.predictions.adaptive:
         return None
-    columns, outcome = found.folds.columns, found.outcome
-    met = tuple((columns[split.repeat], split.fold) for split in outcome.splits)
-    return DroppingHistory(search.drop, met, {j: left.after for j, left in outcome.dropped.items()})
+    met = tuple((found.folds.columns[split.repeat], split.fold) for split in found.splits)
+    return DroppingHistory(search.drop, met, {j: left.after for j, left in found.dropped.items()})
 
 
 def with_constants(estimation: Estimation, found: RaceResults) -> Estimation:

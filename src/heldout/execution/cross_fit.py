@@ -27,7 +27,7 @@ from heldout.estimates.of_search import estimates_of_search
 from heldout.estimates.types import Estimate
 from heldout.execution.adaptive import Proposals, proposed_results
 from heldout.execution.collect import RaceResults, ResultCollector
-from heldout.execution.conclusion import Choose, ChosenWinner, with_constants
+from heldout.execution.conclusion import Choose, Conclusion, with_constants
 from heldout.execution.events import StageStarted
 from heldout.execution.loop import tell
 from heldout.execution.plan import Race
@@ -35,7 +35,7 @@ from heldout.execution.run import RunSettings, open_run
 from heldout.execution.search import Search
 from heldout.execution.store.base import MemoryStore
 from heldout.execution.table import mean_over_splits
-from heldout.execution.winner import pooled_scores, winner_of
+from heldout.execution.winner import winner_of
 from heldout.flags import Flag
 from heldout.folds.splits import Folds, Split
 from heldout.metrics.base import Metric
@@ -267,14 +267,7 @@ def folds_outside(folds: Folds, splits: Sequence[Split], split: Split) -> Folds:
 def _winner(search: Search, found: RaceResults, choose: Choose | None) -> int:
     if choose is not None:
         return choose(found, search.configurations)
-    metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
-    estimation, aggregate = with_constants(search.estimation, found), search.estimation.scale_of_selection
-    pooled = (
-        {}
-        if aggregate == "folds"
-        else pooled_scores(search.task, found.predictions, metrics, aggregate, found.unscored)
-    )
-    return winner_of(found, search.task, estimation, search.configurations, metrics, pooled)
+    return winner_of(found, search.task, with_constants(search.estimation, found), search.configurations)
 
 
 def _inner_score(search: Search, found: RaceResults, winner: int, n_jobs: int | None) -> float:
@@ -286,7 +279,7 @@ def _inner_score(search: Search, found: RaceResults, winner: int, n_jobs: int | 
         warnings.simplefilter("ignore", HeldoutWarning)  # it is compared, and not reported
         estimates = estimates_of_search(
             task.truth, found.predictions, estimation,
-            metrics={each: search.scoring.metrics.get(each) for each in read},
+            metrics={each: found.metrics[each] for each in read},
             fold_scores={each: found.fold_scores[each] for each in read}, refit_metric=name, winner=winner,
             groups=task.groups, sample_weight=task.sample_weight, entropy=search.entropy, n_jobs=n_jobs,
             params=search.configurations.params, weights=search.scoring.weights,
@@ -315,17 +308,16 @@ def _tested(
     return replace(found, predictions=replace(found.predictions, names=(COLUMN,)))
 
 
-def estimates_of_cross_fit(
-    search: Search, found: RaceResults, chosen: ChosenWinner, fit: CrossFit, *, n_jobs: int | None = None
-) -> dict[str, Estimate]:
+def estimates_of_cross_fit(chosen: Conclusion, fit: CrossFit, *, n_jobs: int | None = None) -> dict[str, Estimate]:
     """One estimate a scorer of the final winner: the method's, of the predictions that no search had seen.
 
     The uncorrected score is the winner's own, in the final search.
     """
+    search, found = chosen.search, chosen.found
     scores_of = {"pooled": chosen.pooled, "aligned": chosen.pooled, "within": chosen.within}
     n_fits = found.n_fits + fit.n_fits
     corrected = {}
-    for name, estimate in _of_column(search, found, chosen, fit, n_jobs).items():
+    for name, estimate in _of_column(chosen, fit, n_jobs).items():
         of_metric = found.fold_scores[name]
         # The uncorrected score is on the scale of the corrected one, or their difference would be no optimism.
         scale = estimate.provenance.get("scale_of_value", search.estimation.scale_of_selection)
@@ -394,16 +386,13 @@ def _most_residual(metric: Metric | None, constant: float | None, task: Task) ->
     return None if constant is None else MOST_RESIDUAL_SHARE * abs(perfect - constant)
 
 
-def _of_column(
-    search: Search, found: RaceResults, chosen: ChosenWinner, fit: CrossFit, n_jobs: int | None
-) -> dict[str, Estimate]:
+def _of_column(chosen: Conclusion, fit: CrossFit, n_jobs: int | None) -> dict[str, Estimate]:
     """The method's estimates of the one column; NaN with the reason where there is none."""
-    task = search.task
-    metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
+    search, metrics, task = chosen.search, chosen.found.metrics, chosen.search.task
     if fit.predictions is not None and not fit.reason:
         estimates = estimates_of_search(
             task.truth, fit.predictions, replace(chosen.estimation, selection="best"), metrics=metrics,
-            fold_scores=fit.fold_scores, refit_metric=found.refit_metric, winner=0, groups=task.groups,
+            fold_scores=fit.fold_scores, refit_metric=chosen.found.refit_metric, winner=0, groups=task.groups,
             sample_weight=task.sample_weight, entropy=search.entropy, n_jobs=n_jobs, flags=search.flags,
             weights=search.scoring.weights,
         )  # fmt: skip

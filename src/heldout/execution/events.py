@@ -66,16 +66,9 @@ class FitsAdded:
 
 @dataclass(frozen=True, eq=False)
 class CellFinished:
-    """A cell is recorded."""
+    """A cell, or a block of cells that one formula served, is recorded."""
 
-    result: CellResult
-
-
-@dataclass(frozen=True, eq=False)
-class BlockFinished:
-    """A block of cells is recorded."""
-
-    block: CellTable
+    result: CellResult | CellTable
 
 
 @dataclass(frozen=True)
@@ -125,7 +118,6 @@ Event: TypeAlias = (
     | ConfigurationsAdded
     | FitsAdded
     | CellFinished
-    | BlockFinished
     | BarrierPassed
     | WorkersLost
     | RunClosed

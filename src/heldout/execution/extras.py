@@ -15,7 +15,7 @@ from heldout.dropping.base import Barrier, judged_after
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.paired.overtuning import DefaultConfiguration, place_of
 from heldout.execution.collect import RaceResults
-from heldout.execution.conclusion import ChosenWinner, chosen_in, estimates_of
+from heldout.execution.conclusion import Conclusion, chosen_in, estimates_of
 from heldout.execution.events import FitsAdded
 from heldout.execution.fit import Scoring
 from heldout.execution.plan import Race
@@ -56,13 +56,12 @@ def scores_in_halves(
     return found
 
 
-def smaller_training(
-    run: OpenRun, search: Search, found: RaceResults, chosen: ChosenWinner
-) -> SmallerTraining | None:
+def smaller_training(run: OpenRun, chosen: Conclusion) -> SmallerTraining | None:
     """Fit what competes without two folds at a time, in the run of the search; None where that is not asked."""
+    search = chosen.search
     if not search.training_size_correction:
         return None
-    positions, pairs = competitors(search, found, chosen), search.folds.without_two
+    positions, pairs = competitors(chosen), search.folds.without_two
     # Fits without two folds have places of their own, so that resumed ones can be counted apart.
     places, n_fits = {split.place for split in pairs}, len(positions) * len(pairs)
     n_done = sum(cell.place in places and cell.configuration in positions for cell in run.run.acknowledged())
@@ -70,7 +69,7 @@ def smaller_training(
     run.tell(FitsAdded(len(positions), len(pairs), n_fits, n_done))
     race = Race(pairs, configurations=positions)
     run.run_races([race])
-    return smaller_training_in(search, found, chosen, run.cell_results(race))
+    return smaller_training_in(chosen, run.cell_results(race))
 
 
 FEWEST_ROWS = 50
@@ -94,7 +93,7 @@ def stop_of(search: Search, n_jobs: int | None = None) -> Stop | None:
                 chosen = chosen_in(search, found)
             except InputError:  # no configuration has a score on these rows
                 return barrier
-            interval = estimates_of(search, found, chosen, n_jobs=n_jobs)[found.refit_metric].interval
+            interval = estimates_of(chosen, n_jobs=n_jobs)[found.refit_metric].interval
         if interval is None:
             return barrier
         width = interval.high - interval.low

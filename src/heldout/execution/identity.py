@@ -114,8 +114,8 @@ def storable() -> Iterator[None]:
 
 
 def _settings(work: Work, adaptive: AdaptivePlan | None) -> dict[str, Any]:
-    """The other settings that decide the cells."""
-    own = {} if work.do is None else {"do": canonical_form(work.do.identity)}
+    """The other settings that decide the cells, by their names for users: a refusal says which differ."""
+    own = {} if work.do is None else {"what is done in a fit": canonical_form(work.do.identity)}
     stopping = {} if work.stopping is None else {"early_stopping": work.stopping.split.words}
     shared = {} if work.sharing is None else {"share": work.sharing.identity}
     # What an adaptive search shares is known only as it runs, so its setting stands for that.
@@ -123,15 +123,16 @@ def _settings(work: Work, adaptive: AdaptivePlan | None) -> dict[str, Any]:
         shared = {"share": ["tolerance" if adaptive.share == "tolerance" else "exact"]}
     return {
         "error_score": str(work.error_score),
-        "train_scores": work.return_train_score,
-        "seeded": work.seeds is not None and not work.seeds_only_repeat,
-        "scorers": canonical_form(work.scoring.scorer),
-        "responses": [list(group) for group in work.scoring.wanted],
-        "positive": work.task.truth.positive,
-        "fit": canonical_form(_as_arrays(work.routed.fit)),
-        "fit_of_model": canonical_form({k: _as_arrays(v) for k, v in work.routed.fit_of_model.items()}),
-        "score": canonical_form(_as_arrays(work.routed.score)),
-        **({"complexity": "measured"} if work.measures_complexity else {}),
+        "return_train_score": work.return_train_score,
+        "whether estimators are seeded": work.seeds is not None and not work.seeds_only_repeat,
+        "scoring": canonical_form(work.scoring.scorer),
+        "predictions that are kept": [list(group) for group in work.scoring.wanted],
+        "positive class": work.task.truth.positive,
+        "parameters of fit": canonical_form(
+            [_as_arrays(work.routed.fit), {k: _as_arrays(v) for k, v in work.routed.fit_of_model.items()}]
+        ),
+        "parameters of scoring": canonical_form(_as_arrays(work.routed.score)),
+        **({"the complexity of the selection": "measured"} if work.measures_complexity else {}),
         **own,
         **stopping,
         **shared,

@@ -10,17 +10,16 @@ import math
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from heldout.data.checks import SHARE, memory_there
+from heldout.data.checks import memory_there
 from heldout.errors import HeldoutWarning, InputError
 from heldout.execution.cells import CellKey, CellResult, CellState
-from heldout.execution.collect import RaceResults
-from heldout.execution.executors.base import ExecutorAround, WorkersLostError
+from heldout.execution.collect import KeptModels, RaceResults
+from heldout.execution.executors.base import WorkersLostError
 from heldout.execution.fit import Work
 from heldout.execution.fold_models import FittedModel, FoldModels, KeepModels
 from heldout.execution.run import RunSettings, executor_of
@@ -29,83 +28,13 @@ from heldout.execution.threads import single_threaded
 _AGREEMENT = 1e-12
 
 
-@dataclass(eq=False)
-class KeptModels:
-    """Models in the memory of this process, until they take too much of it: then none."""
-
-    models: dict[CellKey, FittedModel] = field(default_factory=dict)
-    n_bytes: int = 0
-    is_full: bool = False
-
-    def put(self, cell: CellKey, model: FittedModel) -> None:
-        if self.is_full:
-            return
-        self.n_bytes += model.n_bytes
-        self.models[cell] = model
-        self.is_full = self.n_bytes > self._most_bytes
-        if self.is_full:
-            self.models.clear()
-
-    @cached_property
-    def _most_bytes(self) -> float:
-        there = memory_there()
-        return math.inf if there is None else SHARE * there.n_bytes
-
-
-@dataclass(eq=False)
-class KeepingExecutor(ExecutorAround):
-    """Another executor, whose results hand over their models before anything records them.
-
-    ``positions``: those of the present configurations in the search, where it runs a part of them.
-    """
-
-    kept: KeptModels = field(default_factory=KeptModels)
-    positions: Sequence[int] | None = None
-
-    def run(self, work: Work, cells: Sequence[CellKey]) -> Iterator[CellResult]:
-        """See ``Executor.run``."""
-        for result in self.inner.run(work, cells):
-            if result.model is not None:
-                position = result.key.configuration
-                position = position if self.positions is None else self.positions[position]
-                self.kept.put(result.key._replace(configuration=position), result.model)
-            yield replace(result, model=None)
-
-
-def keeping(run_settings: RunSettings, keep_models: KeepModels) -> RunSettings:
-    """The settings of a run; if all models are wanted, of one that keeps those that its fits make."""
-    if keep_models != "all":
-        return run_settings
-    return replace(run_settings, executor=KeepingExecutor(run_settings.executor or executor_of(run_settings)))
-
-
-def name_models(run_settings: RunSettings, positions: Sequence[int]) -> None:
-    """From now on, fits of a run of ``keeping`` are of configurations at these positions of the search."""
-    if isinstance(run_settings.executor, KeepingExecutor):
-        run_settings.executor.positions = tuple(positions)
-
-
-def copy_models(run_settings: RunSettings, source: int, position: int) -> None:
-    """Let a configuration have the models that the fits of an equal one made."""
-    if isinstance(run_settings.executor, KeepingExecutor):
-        models = run_settings.executor.kept.models
-        keys = [key for key in models if key.configuration == source]
-        models |= {key._replace(configuration=position): models[key] for key in keys}
-
-
 def fold_models_of(
     work: Work, run_settings: RunSettings, found: RaceResults, winner: int, keep_models: KeepModels
 ) -> FoldModels | None:
-    """The fold models of a search that has run; warns of those that cannot be had.
-
-    ``run_settings``: of ``keeping``.
-    """
+    """The fold models of a search that has run; warns of those that cannot be had."""
     if keep_models == "none":
         return None
-    kept = KeptModels()
-    if isinstance(run_settings.executor, KeepingExecutor):
-        kept = run_settings.executor.kept
-        run_settings = replace(run_settings, executor=run_settings.executor.inner)
+    kept = found.models
     if keep_models == "all":
         models = _fold_models(work, run_settings, found, winner, range(len(work.configurations)), kept)
         if not kept.is_full:

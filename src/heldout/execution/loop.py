@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from heldout.dropping.base import Barrier
 from heldout.execution.cells import CellKey, CellResult, CellState, CellTable
-from heldout.execution.collect import RaceOutcome
-from heldout.execution.events import BarrierPassed, BlockFinished, CellFinished, Event, Listener, WorkersLost
+from heldout.execution.events import BarrierPassed, CellFinished, Event, Listener, WorkersLost
 from heldout.execution.executors.base import Executor, WorkersLostError
 from heldout.execution.fit import Work
+from heldout.execution.fold_models import FittedModel
 from heldout.execution.scheduler import MOST_LOSSES, Scheduler
 from heldout.execution.store.base import Run
 from heldout.execution.threads import single_threaded
-from heldout.folds.splits import Split
 
 COMMIT_AFTER_SECONDS = 0.05
 
-Judge: TypeAlias = Callable[[int, RaceOutcome, Sequence[int]], Barrier]
-"""From the number of a race, its outcome so far and its remaining configurations to the record of the barrier."""
+Judge: TypeAlias = Callable[[int, tuple[Barrier, ...], Sequence[int]], Barrier]
+"""From the number of a race, its barriers so far and its remaining configurations to the record of the barrier."""
 
 
 def tell(listeners: Sequence[Listener], event: Event) -> None:
@@ -38,31 +37,34 @@ class ResultKeeper:
     listeners: Sequence[Listener]
     taken: Callable[[CellResult | CellTable], None]
     """A callback for every recorded result or block."""
+    keep_model: Callable[[CellKey, FittedModel], None] = lambda *_: None
+    """Receives the model of a result, which is not recorded."""
+    given: Mapping[CellKey, CellResult] = field(default_factory=dict)
+    """Results that need no fit."""
     _worth: float = 0.0
     _committed: float = field(default_factory=time.perf_counter)
 
-    def keep(self, result: CellResult) -> None:
-        """Record a result, and notify the listeners."""
+    def keep(self, result: CellResult | CellTable) -> None:
+        """Record a result, and notify the listeners; a block is acknowledged at once."""
+        if isinstance(result, CellTable):
+            self._worth = COMMIT_AFTER_SECONDS
+        else:
+            self._worth += result.fit_seconds + result.score_seconds
+            if result.model is not None:
+                self.keep_model(result.key, result.model)
+                result = replace(result, model=None)
         self.run.record(result)
-        self._worth += result.fit_seconds + result.score_seconds
         if max(self._worth, time.perf_counter() - self._committed) >= COMMIT_AFTER_SECONDS:
             self.run.commit()
             self._worth, self._committed = 0.0, time.perf_counter()
         self.taken(result)
         tell(self.listeners, CellFinished(result))
 
-    def keep_block(self, block: CellTable) -> None:
-        """Record and acknowledge a block, and notify the listeners."""
-        self.run.record(block)
-        self.run.commit()
-        self.taken(block)
-        tell(self.listeners, BlockFinished(block))
-
 
 def run_races(
     scheduler: Scheduler, work: Work, executor: Executor, keeping: ResultKeeper, judge: Judge | None = None
-) -> list[RaceOutcome]:
-    """Do the open cells of the scheduler's plan; returns the outcome of each race.
+) -> list[tuple[Barrier, ...]]:
+    """Do the open cells of the scheduler's plan; returns the barriers of each race.
 
     Results are acknowledged in groups, and all of them at the end, after an error or an interruption too.
     """
@@ -81,8 +83,7 @@ def run_races(
                     break
                 for race in waiting:
                     assert judge is not None, "only races with barriers wait"
-                    so_far = RaceOutcome(_splits_done(scheduler, race), tuple(barriers[race]))
-                    barrier = judge(race, so_far, scheduler.remaining(race))
+                    barrier = judge(race, tuple(barriers[race]), scheduler.remaining(race))
                     _pass(scheduler, race, barrier)
                     barriers[race].append(barrier)
                     splits = scheduler.plan.races[race].splits
@@ -91,11 +92,7 @@ def run_races(
                     tell(keeping.listeners, BarrierPassed(race, barrier, n_remaining, scheduler.n_saved))
     finally:
         keeping.run.commit()
-    return [RaceOutcome(_splits_done(scheduler, race), tuple(passed)) for race, passed in enumerate(barriers)]
-
-
-def _splits_done(scheduler: Scheduler, race: int) -> tuple[Split, ...]:
-    return scheduler.plan.races[race].splits[: scheduler.n_splits_done(race)]
+    return [tuple(passed) for passed in barriers]
 
 
 def _pass(scheduler: Scheduler, race: int, barrier: Barrier) -> None:
@@ -118,13 +115,17 @@ def _do(
         keeping.keep(result if attempts == 1 else replace(result, attempts=attempts))
         scheduler.record(result.key)
 
+    for cell in cells:
+        if cell in keeping.given:
+            keep(keeping.given[cell])
+    to_fit = [cell for cell in cells if cell not in keeping.given]
     try:
-        for result in executor.run(work, cells):
+        for result in executor.run(work, to_fit) if to_fit else ():
             keep(result)
             n_done += 1
     except WorkersLostError as lost:
         # If it is unknown what was running and no result came, each of the cells may be to blame.
-        suspects = lost.running or (() if n_done else tuple(cells))
+        suspects = lost.running or (() if n_done else tuple(to_fit))
         tell(keeping.listeners, WorkersLost(suspects, lost.reason))
         for cell in scheduler.lose(suspects, lost.times):
             reason = f"its worker was lost {scheduler.attempts(cell)} times ({lost.reason})"

@@ -13,27 +13,24 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from heldout import _defaults
-from heldout.configurations import Configurations
 from heldout.data.checks import check_jobs, effective_threads, memory_there
 from heldout.data.row_part import RowPart
 from heldout.data.task import Task
-from heldout.dropping.base import Barrier, DropRule, judged_after
-from heldout.estimates.question import Aggregate
+from heldout.dropping.base import Barrier
 from heldout.execution.barriers import BarrierJudge, unjudged_barrier
 from heldout.execution.cells import CellKey, CellResult, CellTable, each_cell
-from heldout.execution.collect import RaceOutcome, RaceResults, ResultCollector
+from heldout.execution.collect import KeptModels, RaceResults, ResultCollector
 from heldout.execution.events import Event, Listener, RunClosed, SearchStarted
 from heldout.execution.executors.base import Executor
 from heldout.execution.fit import Work
+from heldout.execution.fold_models import FittedModel
 from heldout.execution.identity import AdaptivePlan, run_identity
 from heldout.execution.left_out import left_out_blocks
 from heldout.execution.loop import ResultKeeper, run_races, tell
-from heldout.execution.parts import CopyingExecutor, RunPart
 from heldout.execution.plan import Race, RunPlan, check_memory
 from heldout.execution.scheduler import Scheduler
-from heldout.execution.sharing.groups import Sharing
+from heldout.execution.search import Search
 from heldout.execution.store.base import MemoryRun, MemoryStore, PlanNote, Run, RunIdentity, SearchNote, Store
-from heldout.selection import SelectionRule
 
 Stop: TypeAlias = Callable[[Barrier, RaceResults], Barrier]
 """From the record of a barrier and the results so far to the record that says whether the race ends there."""
@@ -65,15 +62,21 @@ class RunSettings:
         check_jobs(self.n_jobs)
 
 
+@dataclass(eq=False)
 class OpenRun:
     """An open run; made by ``open_run``."""
 
-    def __init__(self, work: Work, run: Run, executor: Executor, run_settings: RunSettings) -> None:
-        self.work = work
-        self.run = run
-        self._executor = executor
-        self.settings = run_settings
-        self._collected: ResultCollector | None = None
+    work: Work
+    run: Run
+    executor: Executor
+    settings: RunSettings
+    models: KeptModels = field(default_factory=KeptModels)
+    """Those that its fits made, where they hand them over."""
+    positions: Sequence[int] | None = None
+    """Of its configurations in the search, where it runs a part of them."""
+    given: Mapping[CellKey, CellResult] = field(default_factory=dict)
+    """Results that need no fit."""
+    _collected: ResultCollector | None = None
 
     def collect(self, race: Race, part: RowPart | None) -> None:
         """Collect the results of the only race as they come, so that predictions are in memory once.
@@ -84,23 +87,6 @@ class OpenRun:
             self._collected = self._collector(race, part)
             self.run.keeps_predictions = False
 
-    def part(self, configurations: Configurations, sharing: Sharing | None, part: RunPart) -> OpenRun:
-        """A batch of an adaptive search as a run of its own, on the same workers."""
-        work = replace(self.work, configurations=configurations, sharing=sharing, base=self.work)
-        settings = replace(self.settings, listeners=[part.listener(self.settings.listeners)])
-        executor = CopyingExecutor(self._executor, part.copies)
-        return OpenRun(_with_means(work, settings), part, executor, settings)
-
-    def with_failures(self) -> OpenRun:
-        """The same run, in which a fit that raises fails its configuration alone."""
-        work = replace(self.work, error_score=float("nan"), base=None)
-        return OpenRun(work, self.run, self._executor, self.settings)
-
-    def of(self, configurations: Configurations) -> OpenRun:
-        """The run of an adaptive search with all configurations that were added to it."""
-        work = replace(self.work, configurations=configurations)
-        return OpenRun(work, self.run, self._executor, self.settings)
-
     def tell(self, event: Event) -> None:
         """Call every listener."""
         tell(self.settings.listeners, event)
@@ -109,17 +95,14 @@ class OpenRun:
         self,
         races: Sequence[Race],
         *,
-        rule: DropRule | None = None,
-        selection: SelectionRule | None = None,
-        aggregate: Aggregate = "pooled",
+        search: Search | None = None,
         tasks: Sequence[Task] | None = None,
         stop: Stop | None = None,
-    ) -> list[RaceOutcome]:
-        """Run races side by side to their end.
+    ) -> list[tuple[Barrier, ...]]:
+        """Run races side by side to their end; returns the barriers of each.
 
         - ``races``: of splits that the run was opened for.
-        - ``rule``, ``selection``: the drop rule at barriers, and how the search chooses.
-        - ``aggregate``: how the rows predicted so far are scored there.
+        - ``search``: of which they are; its drop rule judges at barriers.
         - ``tasks``: one a race, where its rows have other weights at barriers than in the run.
         - ``stop``: whether a race ends at a barrier. Races with barriers have this or a rule.
         """
@@ -136,18 +119,19 @@ class OpenRun:
             if collector is not None:
                 collector.put(result)
 
-        def judge(number: int, outcome: RaceOutcome, remaining: Sequence[int]) -> Barrier:
-            collector = collectors[number]
-            found = collector.results(outcome)
+        def judge(number: int, passed: tuple[Barrier, ...], remaining: Sequence[int]) -> Barrier:
+            collector, race = collectors[number], races[number]
+            splits = race.splits[: len(passed) + 1]
+            found = collector.results(splits, passed)
             barrier = unjudged_barrier(found, remaining)
-            if rule is not None and selection is not None:
-                task = self.work.task if tasks is None else tasks[number]
-                barrier = self._judging(races[number], task, rule, selection, aggregate)(found, remaining)
-            if stop is None:
-                return barrier
-            return stop(barrier, collector.results(replace(outcome, barriers=(*outcome.barriers, barrier))))
+            if search is not None and search.drop is not None:
+                task, params = self.work.task if tasks is None else tasks[number], self.work.configurations.params
+                threads = effective_threads(self.settings.n_jobs)
+                judged = BarrierJudge(search, search.drop, race, task, params, self.run.entropy, threads)
+                barrier = judged(found, remaining)
+            return barrier if stop is None else stop(barrier, collector.results(splits, (*passed, barrier)))
 
-        keeping = ResultKeeper(self.run, self.settings.listeners, take)
+        keeping = ResultKeeper(self.run, self.settings.listeners, take, self._keep_model, self.given)
         if collectors:
             for result in self.run.results():
                 take(result)
@@ -155,22 +139,24 @@ class OpenRun:
         to_fit = []
         for race in races:
             for block in left_out_blocks(self.work, race, done):
-                keeping.keep_block(block)
+                keeping.keep(block)
                 if race.barriers:  # there the others are judged beside them
                     done |= frozenset(block.keys)
                 else:
                     race = race.without(block.configurations, n_configurations)
             to_fit.append(race)
         scheduler = Scheduler(RunPlan(n_configurations, tuple(to_fit)), done)
-        return run_races(scheduler, self.work, self._executor, keeping, judge)
+        return run_races(scheduler, self.work, self.executor, keeping, judge)
 
-    def race_results(self, race: Race, outcome: RaceOutcome | None = None) -> RaceResults:
-        if self._collected is not None:
-            return self._collected.results(outcome)
-        collector = self._collector(race)
-        for result in self.run.results({split.repeat for split in race.splits}):
-            collector.put(result)
-        return collector.results(outcome)
+    def race_results(self, race: Race, barriers: Sequence[Barrier] = ()) -> RaceResults:
+        collector = self._collected
+        if collector is None:
+            collector = self._collector(race)
+            for result in self.run.results({split.repeat for split in race.splits}):
+                collector.put(result)
+        # A rule may have ended it before its last splits.
+        n_splits = barriers[-1].after if barriers and barriers[-1].stopped else len(race.splits)
+        return replace(collector.results(race.splits[:n_splits], barriers), models=self.models)
 
     def cell_results(self, race: Race) -> list[CellResult]:
         """The cells of a race that has run, with their predictions, split by split."""
@@ -179,27 +165,15 @@ class OpenRun:
         cells = (CellKey(j, *split.place) for split in race.splits for j in entrants)
         return [kept[cell] for cell in cells]
 
+    def _keep_model(self, cell: CellKey, model: FittedModel) -> None:
+        j = cell.configuration
+        self.models.put(cell._replace(configuration=j if self.positions is None else self.positions[j]), model)
+
     def _collector(self, race: Race, part: RowPart | None = None) -> ResultCollector:
         folds = self.work.folds.part(race.splits)
         in_file = not isinstance(self.run, MemoryRun)
         return ResultCollector(
             self.work.task, self.work.configurations, folds, self.work.scoring, part, in_file=in_file
-        )
-
-    def _judging(
-        self, race: Race, task: Task, rule: DropRule, selection: SelectionRule, aggregate: Aggregate
-    ) -> BarrierJudge:
-        return BarrierJudge(
-            rule=rule,
-            selection=selection,
-            task=task,
-            scoring=self.work.scoring,
-            params=self.work.configurations.params,
-            judged=judged_after([split.repeat for split in race.splits]),
-            n_folds=race.n_folds,
-            entropy=self.run.entropy,
-            n_threads=effective_threads(self.settings.n_jobs),
-            aggregate=aggregate,
         )
 
 
@@ -231,7 +205,7 @@ def open_run(
 
     Raises InputError or StoreError when the predictions would not fit in memory, or the store cannot be used.
     """
-    work = _with_means(work, run_settings)
+    work = with_means(work, run_settings)
     task, configurations, folds, scoring = work.task, work.configurations, work.folds, work.scoring
     n_configurations = len(configurations) if adaptive is None else adaptive.n_planned
     in_memory = isinstance(run_settings.store, MemoryStore)
@@ -265,7 +239,7 @@ def open_run(
             tell(run_settings.listeners, RunClosed())
 
 
-def _with_means(work: Work, run_settings: RunSettings) -> Work:
+def with_means(work: Work, run_settings: RunSettings) -> Work:
     """The work with the memory of each worker; without sharing where each fit has a time of its own."""
     if work.sharing is None:
         return work
@@ -280,6 +254,6 @@ def _with_means(work: Work, run_settings: RunSettings) -> Work:
 
 def executor_of(run_settings: RunSettings) -> Executor:
     """The executor on joblib's active backend."""
-    from heldout.execution.executors.from_joblib import JoblibExecutor
+    from heldout.execution.executors.local import JoblibExecutor
 
     return JoblibExecutor(run_settings.n_jobs, run_settings.pre_dispatch, run_settings.fit_timeout)

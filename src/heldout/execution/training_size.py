@@ -22,7 +22,7 @@ from heldout.estimates.training_size import SizeCorrection
 from heldout.estimates.types import Estimate
 from heldout.execution.cells import CellKey, CellResult, CellState, check_predictions
 from heldout.execution.collect import RaceResults
-from heldout.execution.conclusion import ChosenWinner
+from heldout.execution.conclusion import Conclusion
 from heldout.execution.search import Search
 from heldout.execution.table import mean_over_splits
 from heldout.flags import Flag
@@ -50,33 +50,32 @@ class SmallerTraining:
     n_fits: int
 
 
-def smaller_training_in(
-    search: Search, found: RaceResults, chosen: ChosenWinner, cells: Sequence[CellResult]
-) -> SmallerTraining | None:
+def smaller_training_in(chosen: Conclusion, cells: Sequence[CellResult]) -> SmallerTraining | None:
     """The predictions of what competes, from the results of such fits; None where one is missing."""
-    positions, held = competitors(search, found, chosen), {cell.key: cell for cell in cells}
+    search = chosen.search
+    positions, held = competitors(chosen), {cell.key: cell for cell in cells}
     wanted = [CellKey(j, *split.place) for split in search.folds.without_two for j in positions]
     if not wanted or not held.keys() >= set(wanted):
         return None
     failed = {cell.configuration for cell in wanted if held[cell].state is CellState.FAILED}
     kept = [position for position in positions if position not in failed]
     made = [held[cell] for cell in wanted if cell.configuration not in failed]
-    return SmallerTraining(tuple(kept), _predictions(search, found, kept, made), len(wanted))
+    return SmallerTraining(tuple(kept), _predictions(search, chosen.found, kept, made), len(wanted))
 
 
-def competitors(search: Search, found: RaceResults, chosen: ChosenWinner) -> tuple[int, ...]:
+def competitors(chosen: Conclusion) -> tuple[int, ...]:
     """The configurations that compete."""
-    scores = _scores_of_selection(search, found, chosen)
-    scores[list(found.out)] = np.nan
+    scores = _scores_of_selection(chosen)
+    scores[list(chosen.found.out)] = np.nan
     return tuple(np.flatnonzero(competing(scores)).tolist())
 
 
-def _scores_of_selection(search: Search, found: RaceResults, chosen: ChosenWinner) -> Floats:
+def _scores_of_selection(chosen: Conclusion) -> Floats:
     """(C,): the scores that were compared, greater = better."""
-    name, scale = found.refit_metric, search.estimation.scale_of_selection
-    metric = search.scoring.metrics[name]
+    name, scale = chosen.found.refit_metric, chosen.search.scale_of_selection
+    metric = chosen.search.scoring.metrics[name]
     if scale == "folds" or metric is None:
-        return mean_over_splits(found.fold_scores[name].oriented())
+        return mean_over_splits(chosen.found.fold_scores[name].oriented())
     return oriented(metric, (chosen.within if scale == "within" else chosen.pooled)[name].copy())
 
 

@@ -113,21 +113,19 @@ def winner_of(
     task: Task,
     estimation: Estimation,
     configurations: Configurations,
-    metrics: Mapping[str, Metric | None],
     pooled: Mapping[str, NDArray[np.float64]] | None = None,
     *,
     else_the_first: bool = False,
 ) -> int:
     """The configuration that the rule chooses on the observed scores; failed and dropped ones are no candidates.
 
-    - ``metrics``: one a scorer.
     - ``pooled``: ``pooled_scores`` in the search's aggregate, if already computed.
     - ``else_the_first``: if no configuration has a score, choose the first that did not fail, as ``GridSearchCV``
       does.
 
     Raises InputError when the rule fails, or there is nothing to choose from.
     """
-    rule = estimation.rule
+    rule, metrics = estimation.rule, found.metrics
     if pooled is None:
         whole = estimation.scale_of_selection != "folds"
         pooled = (

@@ -197,23 +197,20 @@ def run_branches(
         tasks = None
         if counts is not None:
             tasks = [search.task, *(counted(search.task, counts[number]) for number in searched)]
-        estimation = search.estimation
-        outcomes = run.run_races(
-            races, rule=search.drop, selection=estimation.rule, aggregate=estimation.aggregate_so_far, tasks=tasks
-        )
-        whole = run.race_results(races[0], outcomes[0])
+        barriers = run.run_races(races, search=search, tasks=tasks)
+        whole = run.race_results(races[0], barriers[0])
         chosen = [ONLY_CONFIGURATION] * len(branches)
         for number in (number for number, branch in enumerate(branches) if branch.inner and number not in searched):
             chosen[number] = replace(_chosen(search, whole, None), n_fits=0, n_fits_saved=0)  # counted once
-        for number, race, outcome in zip(searched, races[1:], outcomes[1:], strict=True):
-            found = run.race_results(race, outcome)
+        for number, race, passed in zip(searched, races[1:], barriers[1:], strict=True):
+            found = run.race_results(race, passed)
             chosen[number] = _chosen(search, found, None if counts is None else counts[number])
         everywhere = None if across is None else across(chosen)
         fitted = [one.winner if everywhere is None else everywhere for one in chosen]
         tested = _tested(run, search, whole.refit_metric, branches, fitted, chosen)
     choose = None if everywhere is None else _always(everywhere)
     decided = chosen_in(search, whole, choose=choose)
-    evaluation = evaluation_of(search, running, whole, time.perf_counter() - started, decided)
+    evaluation = evaluation_of(decided, running, time.perf_counter() - started)
     fitted_anew = zip(branches, fitted, strict=True)
     n_refits = sum(j is not None and branch.refit.place not in known for branch, j in fitted_anew) + search.refit
     return BranchedSearch(
@@ -231,26 +228,24 @@ def _always(configuration: int) -> Choose:
 
 def _chosen(search: Search, found: RaceResults, counts: Counts | None) -> BranchWinner:
     """The winner of a branch, chosen like that of the search on all rows."""
-    metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
     task = search.task if counts is None else counted(search.task, counts)
-    aggregate = search.scale_of_selection
-    pooled = (
-        {} if aggregate == "folds" else pooled_scores(task, found.predictions, metrics, aggregate, found.unscored)
-    )
+    aggregate, pooled = search.scale_of_selection, {}
+    if aggregate != "folds":
+        pooled = pooled_scores(task, found.predictions, found.metrics, aggregate, found.unscored)
     scores = mean_over_splits(found.fold_scores[found.refit_metric].values)
     scores = np.array(pooled.get(found.refit_metric, scores))
     scores[list(found.out)] = np.nan
     winner, reason = None, ""
     try:
         estimation = with_constants(search.estimation, found)
-        winner = winner_of(found, task, estimation, search.configurations, metrics, pooled)
+        winner = winner_of(found, task, estimation, search.configurations, pooled)
     except InputError as error:
         reason = next(iter(found.failures.values()), reason_of(error))
     return BranchWinner(
         winner=winner,
         scores=scores,
         failures=found.failures,
-        barriers=found.outcome.barriers,
+        barriers=found.barriers,
         n_fits=found.n_fits,
         n_fits_saved=found.n_fits_saved,
         reason=reason,

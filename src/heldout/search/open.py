@@ -24,7 +24,6 @@ from heldout.execution.collect import RaceResults
 from heldout.execution.conclusion import chosen_in
 from heldout.execution.fold_models import DeployedModel, KeepModels
 from heldout.execution.inner_split import InnerSplit
-from heldout.execution.kept_models import keeping
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
 from heldout.execution.search_check import check_search, warn_if_too_small
@@ -122,7 +121,7 @@ class OpenSearch:
             found = replace(found, predictions=replace(found.predictions, adaptive=adaptive))
             chosen = chosen_in(search, found, warned=self._warned)
             seconds = time.perf_counter() - self._started
-            evaluation = evaluation_of(search, self._running, found, seconds, chosen)
+            evaluation = evaluation_of(chosen, self._running, seconds)
             return evaluation.with_provenance(configurations_from="loop")
 
     def finish(self) -> Evaluation:
@@ -159,7 +158,7 @@ class OpenSearch:
         check_search(search, n_planned=0)
         self._warned, self._kind = warn_if_too_small(search), kind_of(estimator)
         self._started = time.perf_counter()
-        self._running = keeping(arguments.running(), search.keep_models)
+        self._running = arguments.running()
         self._run = self._open.enter_context(open_adaptive(search, self._running, self._identity, 0))
         return self._run
 

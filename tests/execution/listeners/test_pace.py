@@ -9,7 +9,7 @@ import pytest
 
 from heldout.dropping.base import Barrier, Dropped
 from heldout.execution.cells import CellKey, CellResult, CellState, CellTable, ScoreColumn
-from heldout.execution.events import BarrierPassed, BlockFinished, CellFinished, SearchStarted
+from heldout.execution.events import BarrierPassed, CellFinished, SearchStarted
 from heldout.execution.listeners.tally import RunTally
 
 N_GROUP, N_SINGLE, N_SPLITS = 100, 10, 5
@@ -140,7 +140,7 @@ def test_a_block_is_done_on_all_splits_and_its_time_is_no_measure_of_the_pace() 
     places = tuple((0, split) for split in range(N_SPLITS))
     block = CellTable.empty((0, 1), places, test_scores={"score": ScoreColumn.of(np.ones((2, N_SPLITS)))})
     block.columns["fit_seconds"] = 3.0
-    tally.add(BlockFinished(block))
+    tally.add(CellFinished(block))
     assert tally.seconds_left(30.0) is None
     tally.add(cell(2, 0, 2.0))
     assert tally.seconds_left(32.0) == pytest.approx(9 * 2.0)

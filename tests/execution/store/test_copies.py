@@ -96,7 +96,7 @@ def test_a_copy_with_its_log_has_all_that_was_acknowledged(path, tmp_path):
 
 def test_a_copy_without_its_log_has_what_was_in_the_file(path, tmp_path, monkeypatch):
     """A whole run, only shorter; or nothing begun, and then it begins."""
-    monkeypatch.setattr("heldout.execution.store.sqlite_run._CHECKPOINT_BYTES", 100_000)
+    monkeypatch.setattr("heldout.execution.store.sqlite._CHECKPOINT_BYTES", 100_000)
     counts = []
     with open_(path) as run:
         for configuration in range(60):

@@ -21,8 +21,7 @@ from heldout.execution.cells import each_cell
 from heldout.execution.store import opening
 from heldout.execution.store.base import RunIdentity
 from heldout.execution.store.file_status import file_status
-from heldout.execution.store.rows import block_statement, read_block
-from heldout.execution.store.runs import stored_runs
+from heldout.execution.store.runs import block_statement, read_block, stored_runs
 from heldout.execution.store.sqlite import SQLiteStore
 
 DEEP = "[" * 100_000

@@ -55,7 +55,7 @@ def rows(path, query):
 
 
 def test_the_working_folder_may_change_meanwhile(tmp_path, monkeypatch):
-    monkeypatch.setattr("heldout.execution.store.sqlite_run._CHECKPOINT_BYTES", 0)
+    monkeypatch.setattr("heldout.execution.store.sqlite._CHECKPOINT_BYTES", 0)
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path)
     with SQLiteStore("run.db").open(IDENTITY, CONFIGURATIONS, resume=False) as run:
@@ -167,7 +167,7 @@ def test_the_tables_hold_what_a_person_would_look_for(path):
 
 
 def test_the_log_is_moved_into_the_file_while_the_run_goes_on(path, monkeypatch):
-    monkeypatch.setattr("heldout.execution.store.sqlite_run._CHECKPOINT_BYTES", 10**6)
+    monkeypatch.setattr("heldout.execution.store.sqlite._CHECKPOINT_BYTES", 10**6)
     log = path.with_name("run.db-wal")
     with SQLiteStore(path).open(IDENTITY, [(f"id {i}", "{}") for i in range(300)], resume=False) as run:
         for configuration in range(300):
@@ -205,7 +205,10 @@ OTHER = {
     "rows": ("9" * 64, "started with other settings: other rows. Resume"),
     "folds": ("9" * 64, "started with other settings: other folds. Resume"),
     "entropy": (5, f"random_state {IDENTITY.entropy} then, 5 now"),
-    "settings": ('{"error_score":"nan","scoring":"accuracy"}', "other settings (scoring). "),
+    "settings": (
+        '{"error_score":"nan","scoring":"accuracy"}',
+        "other settings (scoring roc_auc then, accuracy now). ",
+    ),
 }
 
 
@@ -261,7 +264,7 @@ def test_what_differs_is_said_in_words_where_the_run_has_any(path):
         "not given then, bootstrap now; other rows (150 then, 160 now). Resume it with the same settings, "
         "or use another folder for a new run."
     )
-    settings = '{"error_score":"nan","scorers":{}}', '{"error_score":"raise","scorers":{}}'
+    settings = '{"error_score":"nan","scoring":{}}', '{"error_score":"raise","scoring":{}}'
     fill(SQLiteStore(path), replace(IDENTITY, settings=settings[0], entropy=9), resume=True)
     with pytest.raises(StoreError, match=r": other settings \(error_score nan then, raise now\)\."):
         SQLiteStore(path, one_run=True).open(

@@ -47,7 +47,7 @@ class RowScoring:
     def is_defined(self, rows: NDArray[np.intp]) -> bool:
         """Whether the metric has a value on these rows of the table."""
         truth = self.metric.truth_for_needs(self.truth.rows(rows))
-        return bool(self.metric.undefined_without.met(truth, self.positive, np.ones((1, len(rows))))[0])
+        return bool(self.metric.undefined_without.met(truth, self.truth.positive, np.ones((1, len(rows))))[0])
 
     def scores(self, rows: NDArray[np.intp], predictions: Sequence[NDArray[Any] | None]) -> Floats:
         """(C,): the metric of the predictions of these rows by C configurations; NaN where there are none."""

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol, Self, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,20 +52,6 @@ class Executor(Protocol):
     def __enter__(self) -> Executor: ...
 
     def __exit__(self, *error: object) -> None: ...
-
-
-@dataclass(eq=False)
-class ExecutorAround:
-    """What executors that use another one have in common."""
-
-    inner: Executor
-
-    def __enter__(self) -> Self:
-        self.inner.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.inner.__exit__(*error)
 
 
 SHARED_FROM_BYTES = 1_000_000

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from heldout.execution.cells import CellTable
 from heldout.execution.events import (
-    BlockFinished,
     CellFinished,
     Event,
     FitsAdded,
@@ -41,10 +41,8 @@ class SklearnCallbacks:
                 self._open = [root.call_on_fit_task_begin(**self._given)]
                 self._begin("search", max_subtasks=event.n_cells, sequential_subtasks=False)
                 self._finished = event.n_resumed
-            case CellFinished():
-                self._fit_done()
-            case BlockFinished(block):
-                for _ in range(len(block)):
+            case CellFinished(result):
+                for _ in range(len(result) if isinstance(result, CellTable) else 1):
                     self._fit_done()
             case FitsAdded():  # scikit-learn's searches have no such fits
                 self._has_callbacks = False

@@ -9,9 +9,10 @@ from contextlib import suppress
 from typing import TextIO
 
 from heldout._text import printable, wrapped
-from heldout.execution.events import BlockFinished, CellFinished, Event, SearchStarted
+from heldout.execution.cells import CellResult
+from heldout.execution.events import CellFinished, Event, SearchStarted
 from heldout.execution.listeners.tally import RunTally
-from heldout.execution.listeners.words import block_line, cell_line, event_line, fits_words, left_words
+from heldout.execution.listeners.words import cell_line, event_line, fits_words, left_words
 
 
 class ProgressLines:
@@ -47,12 +48,10 @@ class ProgressLines:
                 self._last_line_done = event.n_resumed
             case CellFinished(result) if self._every_fit:
                 line = cell_line(result, self._tally)
-            case BlockFinished(block) if self._every_fit:
-                line = block_line(block, self._tally)
             # The time that has passed is that of all results that arrive together.
-            case CellFinished(result) if result.n_following:
+            case CellFinished(CellResult(n_following=n)) if n:
                 return
-            case CellFinished() | BlockFinished():
+            case CellFinished():
                 line = self._where() if self._is_due() else ""
         if line:
             self._last_line_at = self._clock()

@@ -13,7 +13,6 @@ from heldout._types import Floats
 from heldout.execution.cells import CellResult, CellState, CellTable
 from heldout.execution.events import (
     BarrierPassed,
-    BlockFinished,
     CellFinished,
     ConfigurationsAdded,
     Event,
@@ -73,18 +72,17 @@ class WorkPace:
                 self._units.append(_Unit(len(members), n_splits - before))
                 self._unit_of.update(dict.fromkeys(members, self._units[-1]))
 
-    def add(self, result: CellResult) -> None:
-        """Count a cell."""
+    def add(self, result: CellResult | CellTable) -> None:
+        """Count a cell, or a block, which holds all splits of its configurations."""
+        if isinstance(result, CellTable):
+            self._in_blocks += float(result.columns["fit_seconds"].sum() + result.columns["score_seconds"].sum())
+            self.drop(result.configurations)
+            return
         unit = self._unit_of.get(result.key.configuration)
         if unit is not None:
             unit.seconds += result.fit_seconds + result.score_seconds
             unit.places.add(result.key.place)
             self._ahead += result.ahead_seconds
-
-    def add_block(self, block: CellTable) -> None:
-        """Count a block, which holds all splits of its configurations."""
-        self._in_blocks += float(block.columns["fit_seconds"].sum() + block.columns["score_seconds"].sum())
-        self.drop(block.configurations)
 
     def drop(self, configurations: Iterable[int]) -> None:
         """Leave configurations out from here on."""
@@ -191,9 +189,11 @@ class RunTally:
     def add(self, event: Event) -> None:
         """Count an event."""
         if isinstance(event, CellFinished):
-            self._count(event.result)
-        elif isinstance(event, BlockFinished):
-            self._count_block(event.block)
+            self._pace.add(event.result)
+            if isinstance(event.result, CellTable):
+                self._count_block(event.result)
+            else:
+                self._count(event.result)
         elif isinstance(event, ConfigurationsAdded):
             self._add_configurations(event)
         elif isinstance(event, FitsAdded):
@@ -264,7 +264,6 @@ class RunTally:
     def _count(self, result: CellResult) -> None:
         self.done += 1
         self._n_following = result.n_following
-        self._pace.add(result)
         configuration = result.key.configuration
         if result.state is CellState.FAILED:
             self.failed += 1
@@ -274,19 +273,14 @@ class RunTally:
         scores = result.test_scores
         # The score names of a callable are known only from its results; the first one then decides.
         score = scores.get(self.plan.refit_metric, next(iter(scores.values()), math.nan))
-        self._put(configuration, result.key.place, score)
+        column = self._columns.setdefault(result.key.place, len(self._columns))
+        # Further splits are of fits that follow those of the plan.
+        if column < self._scores.shape[1] and not math.isnan(score):
+            self._scores[configuration, column] = score
 
     def _count_block(self, block: CellTable) -> None:
         self.done += len(block)
         self._in_blocks += len(block)
-        self._pace.add_block(block)
         scores = block.test_scores.get(self.plan.refit_metric, next(iter(block.test_scores.values())))
-        for configuration, row in zip(block.configurations, scores.values, strict=True):
-            for place, score in zip(block.places, row, strict=True):
-                self._put(configuration, place, score)
-
-    def _put(self, configuration: int, place: Place, score: float) -> None:
-        column = self._columns.setdefault(place, len(self._columns))
-        # Further splits are of fits that follow those of the plan.
-        if column < self._scores.shape[1] and not math.isnan(score):
-            self._scores[configuration, column] = score
+        columns = [self._columns.setdefault(place, len(self._columns)) for place in block.places]
+        self._scores[np.ix_(block.configurations, columns)] = scores.values

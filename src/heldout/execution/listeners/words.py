@@ -114,7 +114,7 @@ def barrier_line(event: BarrierPassed, before: RunTally) -> str:
     return f"{race}after {splits} ({counted(barrier.n_rows, 'row')}): {', '.join(parts)}"
 
 
-def cell_line(result: CellResult, tally: RunTally) -> str:
+def cell_line(result: CellResult | CellTable, tally: RunTally) -> str:
     """A fit that is done, by its number, configuration and split, with its scores; ``tally`` includes it.
 
     Splits are counted from 0, as in ``cv_results_``.
@@ -130,6 +130,8 @@ def cell_line(result: CellResult, tally: RunTally) -> str:
     >>> cell_line(cell, tally)
     'fit 1 of 10: C=10, repeat 0, fold 3: accuracy=0.9625 (0.25 s)'
     """
+    if isinstance(result, CellTable):
+        return f"fits {tally.done - len(result) + 1} to {tally.done} of {tally.total}: by one formula"
     configuration, repeat, fold = result.key
     where = sample_words(repeat, fold) if tally.plan.is_validation else f"repeat {repeat}, fold {fold}"
     scores = ", ".join(f"{name}={_scores_text(name, result)}" for name in result.test_scores)
@@ -143,12 +145,6 @@ def _scores_text(name: str, result: CellResult) -> str:
     if name not in result.train_scores:
         return test
     return f"(train={_score_text(result.train_scores[name])}, test={test})"
-
-
-def block_line(block: CellTable, tally: RunTally) -> str:
-    """Fits that are done together; ``tally`` includes them."""
-    first, total = tally.done - len(block) + 1, tally.total
-    return f"fits {first} to {tally.done} of {total}: by one formula"
 
 
 def sample_words(repeat: int, fold: int) -> str:

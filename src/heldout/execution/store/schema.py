@@ -14,7 +14,7 @@ from typing import Any
 
 from heldout.data.declared import of_type
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 APPLICATION_ID = 0x68656C64
 """'held' in ASCII: distinguishes our files from those of other programs."""
 
@@ -45,7 +45,7 @@ TABLES = (
         checksum INTEGER,
         UNIQUE (run, id)
     )""",
-    # The results of some configurations on some splits, of most cells alone: see ``store.rows``. cells: JSON;
+    # The results of some configurations on some splits, of most cells alone: see ``store.runs``. cells: JSON;
     # checksum: of the columns before it; data: predictions, whose checksum is in ``cells``.
     """CREATE TABLE block (
         number INTEGER PRIMARY KEY,

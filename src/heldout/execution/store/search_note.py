@@ -8,17 +8,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 import sklearn.metrics
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from heldout import _defaults
 from heldout._record import json_safe
 from heldout.configurations import Configuration, Configurations, are_same
 from heldout.data.checks import call_text
@@ -27,8 +26,7 @@ from heldout.data.task import Task, TaskKind, Truth
 from heldout.dropping import drop_rule_of
 from heldout.errors import HeldoutError, InputError, StoreError
 from heldout.estimates.methods import label_of, method_of
-from heldout.estimates.question import Aggregate
-from heldout.estimates.types import Alternative
+from heldout.estimates.of_search import Estimation
 from heldout.execution.fit import Scoring
 from heldout.execution.search import Search
 from heldout.execution.store.base import SearchNote
@@ -41,9 +39,6 @@ from heldout.selection import configuration_rule_of
 from heldout.selection.base import metrics_read
 
 Thing = TypeVar("Thing")
-
-
-_FLAGS = {str(flag): flag for flag in Flag}
 
 
 @dataclass(frozen=True)
@@ -70,26 +65,19 @@ class SearchText:
     """By scorer; None for a scorer that cannot be opened."""
     unnoted: tuple[str, ...]
     """What is a function or an object of the user, in words: there is no estimate without it."""
-    method: str | None
-    selection: str
-    aggregate: str
-    n_bootstraps: int
-    confidence_level: float
-    alternative: str
-    drop: str | None = None
-    stop_when_width: float | None = None
-    training_size_correction: bool = False
-    block_length: str | None = None
-    n_rows_of_bootstrap: int | None = _defaults.ROWS_OF_BOOTSTRAP
+    settings: Mapping[str, bool | int | float | str | None]
+    """The fields of the specification that the estimate reads, by name."""
     adaptive: bool = False
     classes: tuple[bool, ...] | tuple[int | float, ...] | tuple[str, ...] | None = None
     positive: int | None = None
     more_times: tuple[float, ...] = ()
-    n_halvings: int = 0
-    flags: Mapping[str, str] = field(default_factory=dict)
+    flags: Mapping[Flag, str] = field(default_factory=dict)
     weights_reached: Mapping[str, str] = field(default_factory=dict)
     unweighted: tuple[str, ...] = ()
     """Scorers without the weights of the one that chooses."""
+
+
+NOTED = (*(one.name for one in fields(Estimation)), "drop", "stop_when_width", "training_size_correction")
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +132,8 @@ def note_of(search: Search, *, adaptive: bool = False) -> SearchNote:
         wanted = method_of(text) if isinstance(estimation.method, str) else estimation.method
         method = text_of("the method", wanted, text, method_of)
     drop = None if search.drop is None else text_of("the drop rule", search.drop, _text(search.drop), drop_rule_of)
+    blocks = None if search.blocks is None else str(search.blocks)
+    texts = {"method": method, "selection": selection, "drop": drop, "block_length": blocks}
     splits = [_sizes(split, task.n_rows) for split in folds.splits]
     unnoted += [f"the weights of the scorer '{name}'" for name, own in scoring.weights.items() if own is not None]
     truth = task.truth
@@ -155,23 +145,12 @@ def note_of(search: Search, *, adaptive: bool = False) -> SearchNote:
         refit_metric=scoring.refit_metric,
         metrics=metrics,
         unnoted=tuple(dict.fromkeys(unnoted)),
-        method=method,
-        selection=selection,
-        aggregate=estimation.aggregate,
-        n_bootstraps=int(estimation.n_bootstraps),
-        confidence_level=float(estimation.confidence_level),
-        alternative=estimation.alternative,
-        drop=drop,
-        stop_when_width=None if search.stop_when_width is None else float(search.stop_when_width),
-        training_size_correction=search.training_size_correction,
-        block_length=None if estimation.blocks is None else str(estimation.blocks),
-        n_rows_of_bootstrap=estimation.n_rows_of_bootstrap,
+        settings=json_safe({name: texts.get(name, getattr(search, name)) for name in NOTED}),
         adaptive=adaptive,
         classes=None if truth.classes is None else _plain_labels(truth.classes),
         positive=truth.positive,
         more_times=tuple(map(float, scoring.more_times)),
-        n_halvings=folds.n_halvings,
-        flags={str(flag): sentence for flag, sentence in search.flags.items()},
+        flags=search.flags,
         weights_reached={name: search.reach_of_weights(name) for name in metrics},
         unweighted=tuple(name for name, weights in scoring.weights.items() if weights is None),
     )
@@ -205,22 +184,15 @@ def search_of(
     noted = {name: None if each is None else metric(each) for name, each in text.metrics.items()}
     weights = dict.fromkeys(text.unweighted)
     scoring = Scoring(_no_scorer, noted, text.refit_metric, more_times=text.more_times, weights=weights)
+    if text.settings.keys() != set(NOTED):
+        raise ValueError("the note on the search has other settings than a search")
+    settings: Mapping[str, Any] = text.settings
     search = Search(
-        task, Configurations(tuple(configurations)), folds, scoring, entropy=entropy,
-        method=None if text.method is None else method_of(text.method), selection=text.selection,
-        aggregate=cast("Aggregate", text.aggregate), n_bootstraps=text.n_bootstraps,
-        confidence_level=text.confidence_level, alternative=cast("Alternative", text.alternative),
-        block_length=text.block_length, n_rows_of_bootstrap=text.n_rows_of_bootstrap,
-        drop=text.drop, refit=False, share=False,
-        stop_when_width=text.stop_when_width, weights_reached=text.weights_reached,
-        training_size_correction=text.training_size_correction,
+        task, Configurations(tuple(configurations)), folds, scoring, entropy=entropy, refit=False, share=False,
+        weights_reached=text.weights_reached, **settings,
     )  # fmt: skip
+    search.estimation.check()
     return search, text
-
-
-def flags_of(text: SearchText) -> dict[Flag, str]:
-    """The flags that the search had when its run began."""
-    return {_FLAGS[name]: sentence for name, sentence in text.flags.items()}
 
 
 def _no_scorer(*_: Any, **__: Any) -> float:

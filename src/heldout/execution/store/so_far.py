@@ -18,15 +18,14 @@ from heldout.errors import StoreError
 from heldout.estimates.methods import method_of
 from heldout.estimates.types import Estimate
 from heldout.execution.cells import CellResult
-from heldout.execution.collect import RaceOutcome, RaceResults, ResultCollector
-from heldout.execution.conclusion import ChosenWinner, chosen_in, estimates_of
+from heldout.execution.collect import RaceResults, ResultCollector
+from heldout.execution.conclusion import Conclusion, chosen_in, estimates_of
 from heldout.execution.search import Search
 from heldout.execution.store.file_status import one_moment
 from heldout.execution.store.opening import check_sound, has_tables, read_as_written
-from heldout.execution.store.rows import read_search
-from heldout.execution.store.runs import StoredRun
+from heldout.execution.store.runs import StoredRun, read_search
 from heldout.execution.store.schema import rows_of
-from heldout.execution.store.search_note import SearchText, StoredConfiguration, flags_of, search_of
+from heldout.execution.store.search_note import SearchText, StoredConfiguration, search_of
 from heldout.execution.training_size import SmallerTraining, corrected_for_size, smaller_training_in
 from heldout.flags import Flag
 from heldout.folds.splits import Place
@@ -54,14 +53,14 @@ class SearchSoFar:
         """One estimate a scorer, each of the configuration that the search would choose now."""
         # The winner is chosen anew: with the folds so far it may be another one than at the end.
         chosen = chosen_in(self.search, self.found)
-        estimates = estimates_of(self.search, self.found, chosen, n_jobs=n_jobs, flags=self.flags)
+        estimates = estimates_of(chosen, n_jobs=n_jobs, flags=self.flags)
         if not self.search.training_size_correction:
             return estimates
         return corrected_for_size(self.search, self.found, estimates, self.smaller_training(chosen))
 
-    def smaller_training(self, chosen: ChosenWinner) -> SmallerTraining | None:
+    def smaller_training(self, chosen: Conclusion) -> SmallerTraining | None:
         """What corrects for training size; None where a fit for it is missing."""
-        return smaller_training_in(self.search, self.found, chosen, self.further)
+        return smaller_training_in(chosen, self.further)
 
     def estimate(self, n_jobs: int | None = None) -> Estimate:
         """That of the scorer that decides.
@@ -128,11 +127,11 @@ def search_so_far(path: Path) -> SearchSoFar:
                 further.append(cell)
         # Barriers speak of positions in the whole search, results of positions among those that are kept.
         kept_barriers = tuple(_renumbered(barrier, local) for barrier in barriers)
-        race_results = collector.results(RaceOutcome(tuple(splits), kept_barriers))
+        race_results = collector.results(splits, kept_barriers)
     # The collector does not know how the configurations were chosen, and the estimate must be flagged for it.
     if text.adaptive:
         race_results = replace(race_results, predictions=replace(race_results.predictions, adaptive=True))
-    flags = flags_of(text) | _unfinished(search, race_results, course)
+    flags = {**text.flags} | _unfinished(search, race_results, course)
     race_results = replace(race_results, n_fits_saved=_n_saved(search, race_results, course))
     fingerprints = {f"fingerprint_of_{part}": run.row[part] for part in ("rows", "folds")}
     return SearchSoFar(path, search, race_results, flags, fingerprints, further)
@@ -235,7 +234,7 @@ def _n_saved(search: Search, found: RaceResults, course: _ProgressSoFar) -> int:
     if course.is_over:
         return len(search.configurations) * search.folds.n_splits - found.n_fits
     # Before the end only what cannot be fitted any more counts as saved.
-    return sum(search.folds.n_splits - each.after for each in found.outcome.dropped.values())
+    return sum(search.folds.n_splits - each.after for each in found.dropped.values())
 
 
 def _renumbered(barrier: Barrier, local: Mapping[int, int]) -> Barrier:

@@ -3,30 +3,326 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
 
 from heldout.errors import StoreError
 from heldout.estimates.types import Estimate
-from heldout.execution.store.base import RunIdentity
-from heldout.execution.store.opening import claim, connect, explained, has_tables, read_as_written, set_owner, trust
+from heldout.execution.cells import CellKey, CellResult, CellTable, is_among
+from heldout.execution.store.base import AddedConfiguration, PlanNote, RunIdentity, SearchNote
+from heldout.execution.store.opening import (
+    claim,
+    clear_owner,
+    connect,
+    explained,
+    has_tables,
+    read_as_written,
+    sentence,
+    set_owner,
+    trust,
+)
 from heldout.execution.store.runs import (
     Member,
+    Statement,
     StoredRun,
     add_versions,
     already_there,
+    barrier_statement,
+    block_numbers,
+    block_statement,
     changed_versions,
     differences,
+    member_statement,
     new_run,
+    next_number,
     now,
+    numbers_of,
     other_run,
     placed_members,
+    plan_statement,
+    read_block,
+    search_statement,
     stored_runs,
 )
+from heldout.execution.store.schema import text_for_file
 from heldout.execution.store.so_far import search_so_far
-from heldout.execution.store.sqlite_run import SQLiteRun
+from heldout.folds.splits import Place
+
+if TYPE_CHECKING:
+    from heldout.dropping.base import Barrier
+
+_CHECKPOINT_BYTES = 8 * 2**20
+_BYTES_OF_A_COMMIT = 24 * 2**10  # pages of tables and indices that any commit writes to the log again
+
+
+class SQLiteRun:
+    """An open run of a file; made by ``SQLiteStore.open``, used as a context manager.
+
+    - ``stored``: its configurations in the file, by position.
+    - ``grows``: whether configurations are added. An earlier process may have added the same ones: each is
+      recognised by its id when it is added again, and until then its cells wait.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        path: Path,
+        number: int,
+        entropy: int,
+        stored: Sequence[Member],
+        *,
+        grows: bool,
+    ) -> None:
+        self.entropy = entropy
+        self.path = path
+        self._connection = connection
+        self._number = number
+        self._stored = {member.id: member for member in stored}
+        self._grows = grows
+        self._next = next_number(connection)
+        self._members = [] if grows else list(stored)
+        self._keys = [member.number for member in self._members]
+        """Of the configurations in the file, by position."""
+        self._positions = {number: position for position, number in enumerate(self._keys)}
+        self._statements: list[Statement] = []  # these three are not on the disk
+        self._pending: dict[CellKey, CellResult | CellTable] = {}
+        self._plan: PlanNote | None = None
+        self._in_doubt = False  # whether the last commit was made
+        self._load()
+        self._bytes_in_log = 0
+        self._file = path.absolute()  # absolute, because the working folder may change
+        self._closed = False
+
+    def acknowledged(self) -> frozenset[CellKey]:
+        """Cells that are on the disk."""
+        return frozenset(self._blocks)
+
+    def results(
+        self, repeats: Collection[int] | None = None, configurations: Collection[int] | None = None
+    ) -> Iterator[CellResult | CellTable]:
+        """The acknowledged results in the order in which they were written, those of a block together.
+
+        ``repeats``, ``configurations``: as in ``Run.results``.
+
+        Raises StoreError when the file is damaged.
+        """
+        wanted = {number for key, number in self._blocks.items() if is_among(key, repeats, configurations)}
+        with explained(self.path):
+            for number in sorted(wanted):
+                with read_as_written(self.path):
+                    table = read_block(self._connection, number).at(self._positions)
+                yield table[0] if len(table) == 1 else table
+
+    def record(self, result: CellResult | CellTable) -> None:
+        """Keep a result, or a block, until the next ``commit``, which makes one block of cells that are alike."""
+        of_result = dict.fromkeys(result.keys if isinstance(result, CellTable) else [result.key], result)
+        for earlier in {self._pending[key] for key in of_result if key in self._pending}:
+            if isinstance(earlier, CellTable):  # some of its cells are replaced, and the rest is written alone
+                self._pending.update({cell.key: cell for cell in earlier})
+        if isinstance(result, CellTable):
+            self._pending.update(of_result)
+            return
+        # Copied, because the caller may reuse its arrays. One assignment, so an interrupt leaves no partial cell.
+        arrays = {
+            response: np.array(numbers_of(values, response)) for response, values in result.predictions.items()
+        }
+        self._pending[result.key] = replace(result, message=text_for_file(result.message), predictions=arrays)
+
+    def commit(self) -> None:
+        """Write all recorded results to the disk; when this returns, they are acknowledged.
+
+        Raises StoreError when it cannot be written. What was acknowledged before is safe, and the run can be
+        resumed.
+        """
+        if not self._pending and not self._statements:
+            return
+        try:
+            self._write()
+        except sqlite3.Error as error:
+            raise StoreError(
+                f"{sentence(self.path, error)} Cells that are safe: {len(self.acknowledged())}; that must be done "
+                f"again: {len(self._pending)}."
+            ) from error
+
+    def notes(self) -> list[str]:
+        """The notes on configurations that an earlier process added."""
+        return [member.note for member in self._stored.values() if member.note is not None]
+
+    def add(self, configurations: Sequence[AddedConfiguration]) -> list[int]:
+        """Add configurations to a run that grows; returns how many cells of each the file holds."""
+        assert self._grows, "a run with fixed configurations does not grow"
+        first = len(self._members)
+        for added in configurations:
+            if added.id in self._stored:
+                number = self._stored[added.id].number
+            else:
+                number, self._next = self._next, self._next + 1
+            self._positions[number] = position = len(self._members)
+            new = Member(number, added.id, position, added.json, note=text_for_file(added.note))
+            member = self._stored.get(added.id, new)  # whose row keeps its note
+            self._members.append(member._replace(position=position, name=text_for_file(added.name)))
+            self._keys.append(number)
+        self._statements += [member_statement(self._number, member) for member in self._members[first:]]
+        n_cells = Counter[int]()
+        with read_as_written(self.path):
+            for block in [
+                block for member in self._members[first:] for block in self._waiting.pop(member.number, ())
+            ]:
+                n_cells.update(key.configuration for key in self._place(*block))
+        return [n_cells[member.position] for member in self._members[first:]]
+
+    def note_plan(self, note: PlanNote) -> None:
+        """Write the plan of the run at once, in place of an earlier plan."""
+        self._plan = note
+        names = dict(enumerate(map(text_for_file, note.names)))
+        self._members = [member._replace(name=names.get(member.position, member.name)) for member in self._members]
+        self._statements += [
+            ("DELETE FROM barrier WHERE run = ?", (self._number,)),
+            plan_statement(self._number, note),
+            *(member_statement(self._number, member) for member in self._members),
+        ]
+        self.commit()
+
+    def note_search(self, note: SearchNote) -> None:
+        """Keep the note for ``note_plan``, which writes both."""
+        self._statements.append(search_statement(self._number, note))
+
+    def note_end(self, n_configurations: int, n_more: int = 0) -> None:
+        """Write at once that the plan ends with so many configurations, and more fits."""
+        assert self._plan is not None, "a run begins with its plan"
+        n_cells = n_configurations * self._plan.n_splits + n_more
+        self._plan = replace(self._plan, n_configurations=n_configurations, n_cells=n_cells)
+        self._statements.append(plan_statement(self._number, self._plan))
+        self.commit()
+
+    def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:
+        """Keep the record of a barrier until the next ``commit``."""
+        self._statements.append(barrier_statement(self._number, self._keys, race, barrier))
+
+    def close(self) -> None:
+        """Commit, release the file and close it; a second call does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self.commit()
+            with explained(self.path):
+                self._begin()
+                clear_owner(self._connection)
+                self._connection.execute("COMMIT")
+                # Closing does it too, but not while a reader is open; afterwards the file alone holds everything.
+                self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        finally:
+            self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        # The error that ended the search matters more than a second failure to write.
+        with suppress(StoreError) if any(error) else nullcontext():
+            self.close()
+
+    def _write(self) -> None:
+        connection = self._connection
+        try:
+            self._begin()
+            for statement in self._statements:
+                connection.execute(*statement)
+            if self._in_doubt:
+                self._load()
+                self._pending = {key: result for key, result in self._pending.items() if key not in self._blocks}
+            written: dict[CellKey, int] = {}
+            if self._pending:
+                written = self._insert()
+                connection.execute(
+                    "UPDATE run SET acknowledged = ? WHERE number = ?", (now("milliseconds"), self._number)
+                )
+            # After an interrupt among the next lines, closing reads in the file what is there.
+            self._in_doubt = True
+            connection.execute("COMMIT")
+            self._bytes_in_log += _BYTES_OF_A_COMMIT
+            self._blocks.update(written)
+            self._statements, self._pending = [], {}
+            self._in_doubt = False
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            self._begin()
+        if self._bytes_in_log > _CHECKPOINT_BYTES:
+            self.checkpoint()
+
+    def _begin(self) -> None:
+        if not self._connection.in_transaction:
+            self._connection.execute("BEGIN IMMEDIATE")
+
+    def _insert(self) -> dict[CellKey, int]:
+        """Write what is recorded; returns the number of the block of each cell."""
+        # A cell that is recorded again replaces the former; the others of its block are written again.
+        for number in {self._blocks[key] for key in self._pending if key in self._blocks}:
+            for cell in read_block(self._connection, number).at(self._positions):
+                self._pending.setdefault(cell.key, cell)
+            self._connection.execute("DELETE FROM block WHERE number = ?", (number,))
+        ((last,),) = self._connection.execute("SELECT coalesce(max(number), 0) FROM block").fetchall()
+        groups: dict[Hashable, list[Any]] = {}
+        for result in dict.fromkeys(self._pending.values()):
+            groups.setdefault(self._likeness(result), []).append(result)
+        number_of: dict[CellResult | CellTable, int] = {}
+        for number, group in enumerate(groups.values(), start=last + 1):
+            table = group[0] if isinstance(group[0], CellTable) else CellTable.of_split(group)
+            statement = block_statement(self._number, number, table, self._keys)
+            self._connection.execute(*statement)
+            self._bytes_in_log += len(statement[1][-1])
+            number_of |= dict.fromkeys(group, number)
+        return {key: number_of[result] for key, result in self._pending.items()}
+
+    def _likeness(self, result: CellResult | CellTable) -> Hashable:
+        """What the cells of a split must have in common for one block."""
+        if isinstance(result, CellTable) or result.key in self._blocks:
+            return result
+        arrays = tuple((response, values.dtype, values.shape) for response, values in result.predictions.items())
+        # In a run that grows each configuration has blocks of its own, so that it can be found without the others.
+        apart = self._grows and result.key.configuration
+        return result.key.place, arrays, tuple(result.test_scores), tuple(result.train_scores), apart
+
+    def checkpoint(self) -> None:
+        """Move the log into the file from a second connection, while the first keeps the lock."""
+        self._bytes_in_log = 0
+        with closing(sqlite3.connect(self._file, isolation_level=None)) as second:
+            second.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        # The open transaction began before this, and would append to the old log.
+        self._connection.execute("ROLLBACK")
+        self._begin()
+
+    def _load(self) -> None:
+        """Read which cells the file holds, and check all of them, so that a damaged one is refused at once."""
+        self._blocks: dict[CellKey, int] = {}
+        """The number of the block of each acknowledged cell."""
+        self._waiting: dict[int, list[tuple[int, CellTable]]] = defaultdict(list)
+        """Blocks with a configuration that is not added yet, by its key in the file."""
+        with read_as_written(self.path):
+            for number in block_numbers(self._connection, self._number):
+                self._place(number, replace(read_block(self._connection, number), predictions={}))
+            if self._waiting and not self._grows:
+                raise ValueError(f"it has cells of a configuration {min(self._waiting)} unknown to it")
+
+    def _place(self, number: int, table: CellTable) -> list[CellKey]:
+        """Acknowledge a block; returns its cells, or none while one of its configurations is not added."""
+        missing = next((key for key in table.configurations if key not in self._positions), None)
+        if missing is not None:
+            self._waiting[missing].append((number, table))
+            return []
+        keys = list(table.at(self._positions).keys)
+        if len(set(keys)) < len(keys) or not self._blocks.keys().isdisjoint(keys):
+            raise ValueError(f"block {number} holds cells that are stored twice")
+        self._blocks.update(dict.fromkeys(keys, number))
+        return keys
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from heldout.execution.cells import CellResult, CellState, CellTable, ScoreColumn
-from heldout.execution.collect import RaceOutcome, RaceResults
+from heldout.execution.collect import RaceResults
 from heldout.execution.plan import Race, in_racing_order
 from heldout.execution.run import OpenRun, RunSettings, open_run
 from heldout.execution.search import Search
@@ -87,11 +87,8 @@ def run_with_dropping(
     work = replace(search.work, folds=replace(search.folds, splits=splits))
     n_cells = sum(len(race.entrants(n_configurations)) * len(race.splits) for race in races)
     with open_run(work, running, n_cells=n_cells, n_races=len(races), may_drop=True) as run:
-        estimation = search.estimation
-        outcomes = run.run_races(
-            races, rule=search.drop, selection=estimation.rule, aggregate=estimation.aggregate_so_far
-        )
-        found = [run.race_results(race, outcome) for race, outcome in zip(races, outcomes, strict=True)]
+        barriers = run.run_races(races, search=search)
+        found = [run.race_results(race, passed) for race, passed in zip(races, barriers, strict=True)]
         n_algorithms = len(plan.of_algorithm)
         fits = tuple(found[n_algorithms:])
         inside = iter(fits)
@@ -147,7 +144,7 @@ def _merged(search: Search, plan: DroppingPlan, found: Sequence[RaceResults]) ->
         failures |= {j: part.failures[j] for j in mine if j in part.failures}
         dropped |= {j: part.predictions.dropped[j] for j in mine if j in part.predictions.dropped}
     predictions = replace(first.predictions, responses=responses, failed=failures, dropped=dropped)
-    barriers = tuple(barrier for part in found for barrier in part.outcome.barriers)
+    barriers = tuple(barrier for part in found for barrier in part.barriers)
     return replace(
         first,
         cells=cells,
@@ -155,6 +152,7 @@ def _merged(search: Search, plan: DroppingPlan, found: Sequence[RaceResults]) ->
         fold_scores=scores,
         failures=failures,
         folds=replace(search.folds, splits=plan.order),
-        outcome=RaceOutcome(plan.order, barriers),
+        splits=plan.order,
+        barriers=barriers,
         n_fits_saved=int(cells.is_in(CellState.DROPPED).sum()),
     )

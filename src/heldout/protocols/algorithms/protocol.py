@@ -321,7 +321,7 @@ def algorithms_of_search(search: Search, settings: AlgorithmSettings, running: R
     decided = chosen_in(
         whole, found, choose=None if winner is None else (lambda results, configurations: winner), warned=warned
     )
-    evaluation = evaluation_of(whole, running, found, run.seconds, decided)
+    evaluation = evaluation_of(decided, running, run.seconds)
     deployed, overall = search.configurations[evaluation.winner], scorer.overall(evaluation.winner)
     return AlgorithmComparison(
         metric=metric.name,

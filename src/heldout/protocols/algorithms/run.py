@@ -144,8 +144,8 @@ def run_algorithms(search: Search, nested: NestedFolds, plan: InnerPlan, running
     n_cells = n_configurations * search.folds.n_splits + plan.n_fits(n_configurations)
     races = [search.race, *plan.races]
     with open_run(work, running, n_cells=n_cells, n_races=len(races)) as run:
-        outcomes = run.run_races(races)
-        flat, *fits = [run.race_results(race, outcome) for race, outcome in zip(races, outcomes, strict=True)]
+        run.run_races(races)
+        flat, *fits = map(run.race_results, races)
     return AlgorithmRun(search, nested, plan, flat, tuple(fits), time.perf_counter() - started)
 
 
@@ -211,7 +211,7 @@ def _scores_of_pair(
     search: Search, found: RaceResults, split: Split, first: Split, second: Split
 ) -> list[dict[str, NDArray[np.float64]]]:
     """The scores (C,) on each of two folds by scorer, greater = better; NaN for configurations that failed."""
-    number = [each.place for each in found.outcome.splits].index(split.place)
+    number = [each.place for each in found.splits].index(split.place)
     scored = ~np.isnan(found.fold_scores[found.refit_metric].values[number])
     # A configuration that failed has no predictions, which a kernel must not read.
     fitted = np.flatnonzero(found.cells.is_in(CellState.DONE)[:, number] & scored)
@@ -252,10 +252,9 @@ def part_of_results(found: RaceResults, columns: Sequence[int]) -> RaceResults:
 
 def choice_of(search: Search, part: RaceResults, columns: Sequence[int]) -> tuple[int | None, str]:
     """The winner among some configurations, from their part of the results; and the reason if there is none."""
-    metrics = {name: search.scoring.metrics.get(name) for name in part.fold_scores}
     members = Configurations(tuple(search.configurations[j] for j in columns))
     try:
-        return columns[winner_of(part, search.task, search.estimation, members, metrics)], ""
+        return columns[winner_of(part, search.task, search.estimation, members)], ""
     except InputError as error:
         return None, next(iter(part.failures.values()), str(error)).rstrip(".")
 

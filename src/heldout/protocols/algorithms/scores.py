@@ -103,7 +103,7 @@ class AlgorithmScorer:
         """The score of the winner of every outer fold, the winners, and why there is no mean of them."""
         found = self.run.flat
         values = found.fold_scores[found.refit_metric].values
-        row_of = {split.place: row for row, split in enumerate(found.outcome.splits)}
+        row_of = {split.place: row for row, split in enumerate(found.splits)}
         scores, chosen, reason = np.full(len(self.nested.outer), np.nan), list[int | None](), ""
         for number, branch in enumerate(self.nested.outer):
             place = branch.repeat, branch.left_out[0]
@@ -137,12 +137,12 @@ class AlgorithmScorer:
     def corrected(self, columns: list[int], winner: int, *, races: bool = True) -> Estimate:
         """The score of one of some configurations, corrected for the choice among them."""
         search, part = self.search, part_of_results(self.run.flat, columns)
-        metrics = {name: search.scoring.metrics.get(name) for name in part.fold_scores}
         estimates = estimates_of_search(
-            search.task.truth, part.predictions, search.estimation, metrics=metrics, fold_scores=part.fold_scores,
-            refit_metric=part.refit_metric, winner=columns.index(winner), groups=search.task.groups,
-            sample_weight=search.task.sample_weight, entropy=search.entropy, n_jobs=self.running.n_jobs,
-            params=[search.configurations[j].params for j in columns], flags=search.flags,
+            search.task.truth, part.predictions, search.estimation, metrics=part.metrics,
+            fold_scores=part.fold_scores, refit_metric=part.refit_metric, winner=columns.index(winner),
+            groups=search.task.groups, sample_weight=search.task.sample_weight, entropy=search.entropy,
+            n_jobs=self.running.n_jobs, params=[search.configurations[j].params for j in columns],
+            flags=search.flags,
             dropping=self._history(columns) if races else None,
         )  # fmt: skip
         return estimates[part.refit_metric]
@@ -152,6 +152,6 @@ class AlgorithmScorer:
         found, drop = self.run.flat, self.search.drop
         if drop is None:
             return None
-        met = tuple((found.folds.columns[split.repeat], split.fold) for split in found.outcome.splits)
-        left = {columns.index(j): left.after for j, left in found.outcome.dropped.items() if j in columns}
+        met = tuple((found.folds.columns[split.repeat], split.fold) for split in found.splits)
+        left = {columns.index(j): left.after for j, left in found.dropped.items() if j in columns}
         return DroppingHistory(drop, met, left)

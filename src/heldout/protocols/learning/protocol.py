@@ -373,8 +373,8 @@ def learning_curve(
 def _curve_of(search: Search, n_sizes: int, running: RunSettings) -> LearningCurve:
     """Fit every cell, choose at the largest size, fit the curves, and the winner on all rows."""
     with open_run(search.work, running) as run:
-        (outcome,) = run.run_races([search.race])
-        found = run.race_results(search.race, outcome)
+        run.run_races([search.race])
+        found = run.race_results(search.race)
     warn_of_failures(found, search)
     name = found.refit_metric
     metric = search.scoring.metrics.get(name) or OpaqueMetric(name)
@@ -412,7 +412,4 @@ def _mean_sizes(found: RaceResults, n_sizes: int) -> np.ndarray[Any, np.dtype[np
 def _winner(search: Search, found: RaceResults, n_subsamples: int) -> int:
     """The winner on the splits of the largest size alone, which are the last."""
     largest = found.last(n_subsamples)
-    metrics = {name: search.scoring.metrics.get(name) for name in largest.fold_scores}
-    return winner_of(
-        largest, search.task, with_constants(search.estimation, largest), search.configurations, metrics
-    )
+    return winner_of(largest, search.task, with_constants(search.estimation, largest), search.configurations)
