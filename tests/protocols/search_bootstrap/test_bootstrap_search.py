@@ -396,6 +396,8 @@ def test_samples_without_a_winner_have_no_score_and_a_flag() -> None:
     assert without_winners.value == pytest.approx(np.mean(rest), abs=1e-12)
     assert Flag.UNDEFINED_BOOTSTRAPS in without_winners.flags
     assert f"{len(lacking)} of 8" in without_winners.flags[Flag.UNDEFINED_BOOTSTRAPS]
+    chosen = without_winners.tables()[-1]
+    assert sum(int(row[-1]) for row in chosen.rows) == 8 - len(lacking)
 
 
 def test_flags() -> None:
