@@ -78,7 +78,7 @@ def test_with_imputation_each_sample_of_a_sample_is_imputed(order: Any) -> None:
         MODEL, adjust_optimism=True, metric="brier_score", imputation=imputation, **SETTINGS
     )
     plan = arguments.plan(HOLES, Y)
-    entropy, truth = plan.entropy, truth_of(Y)
+    entropy, truth = plan.fits.entropy, truth_of(Y)
     trained = imputation.completed(HOLES, truth, entropy, "rows that train")
     evaluated = imputation.completed(HOLES, None, entropy, "rows that are evaluated")
 
