@@ -40,7 +40,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Any]]:
 
 
 @pytest.fixture
-def finished(command: Command, table: Write, tmp_path: Path, kept: tuple[Path, list[Any]]) -> Any:
+def finished(command: Command, table: Write, tiny_space: None, tmp_path: Path, kept: tuple[Path, list[Any]]) -> Any:
     """``out`` after ``heldout tune data.csv --json``, which runs once and is copied for each test."""
     path = table()
     folder, ended = kept
@@ -288,7 +288,10 @@ def test_resume_on_other_data_says_what_differs(command: Command, table: Write, 
     [
         (["--cv", "3"], "--cv 2 then, 3 now; other folds (2 splits then, 3 splits now). Resume"),
         (["--seed", "1"], "--seed 0 then, 1 now; other folds (2 splits then and now, but not the same). Resume"),
-        (["--metric", "accuracy"], "--metric not given then, accuracy now; other settings (scoring"),
+        (
+            ["--metric", "accuracy"],
+            "--metric not given then, accuracy now; other settings (predictions that are kept, scoring)",
+        ),
         (["--positive", "no"], "--positive not given then, no now; other "),
     ],
 )
