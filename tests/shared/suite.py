@@ -8,14 +8,14 @@ import io
 import multiprocessing.util
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from types import ModuleType, SimpleNamespace
+from typing import Any, TypeAlias
 
 # Before anything imports NumPy: processes that share the cores (pytest -n) must not each start a thread per core.
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -23,6 +23,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import hypothesis
+import numpy as np
 import pytest
 import sklearn
 from forked import PRELOADED
@@ -37,6 +38,31 @@ hypothesis.settings.register_profile("heldout", deadline=None, derandomize=True,
 hypothesis.settings.register_profile("short", deadline=None, derandomize=True, max_examples=8)  # under sanitizers
 hypothesis.settings.register_profile("long", deadline=None, max_examples=1000)  # pytest --hypothesis-profile=long
 hypothesis.settings.load_profile("heldout")
+
+
+Draws: TypeAlias = tuple[np.random.Generator, Mapping[str, Any], Mapping[str, Any]]
+_DRAWS: dict[ModuleType, list[Draws]] = {}
+"""The generators of each module of tests, with their states for fixtures and for the test itself."""
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    for module in {item.module for item in session.items if isinstance(item, pytest.Function)}:
+        generators = [each for each in vars(module).values() if isinstance(each, np.random.Generator)]
+        bits = [(each, each.bit_generator) for each in generators]
+        _DRAWS[module] = [(each, of.state, of.jumped().state) for each, of in bits]  # type: ignore[attr-defined]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Fixtures and tests draw the same numbers, whichever tests ran before in this process."""
+    for generator, state, _ in _DRAWS.get(getattr(item, "module", None), ()):  # type: ignore[arg-type]
+        generator.bit_generator.state = state
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    for generator, _, state in _DRAWS.get(getattr(item, "module", None), ()):  # type: ignore[arg-type]
+        generator.bit_generator.state = state
 
 
 _OF_A_TERMINAL = ("CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "TTY_COMPATIBLE")
