@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +12,6 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
-from heldout._papers import of_papers
 from heldout.data.task import TaskKind
 from heldout.errors import MissingPapersError
 from heldout.spaces.presets import PublishedSpace, published_space
@@ -20,21 +19,6 @@ from heldout.spaces.presets import PublishedSpace, published_space
 Command = Callable[..., Any]
 NEEDS = "needs heldout-papers: pip install heldout-papers"
 X, Y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
-
-
-@pytest.fixture
-def entries(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, dict[str, Any]]]:
-    """What is installed beside heldout: the groups of entry points, with names and objects; nothing at first."""
-    groups: dict[str, dict[str, Any]] = {}
-
-    def entry_points(*, group: str) -> list[Any]:
-        named = groups.get(group, {}).items()
-        return [SimpleNamespace(name=name, load=lambda thing=thing: thing) for name, thing in named]
-
-    monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
-    of_papers.cache_clear()
-    yield groups
-    of_papers.cache_clear()
 
 
 @pytest.mark.usefixtures("entries")

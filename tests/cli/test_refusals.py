@@ -52,7 +52,7 @@ def cases(section: str) -> list[tuple[str, str]]:
     return re.findall(r"^\$ (.*)\n((?!\$).*\n)?", SECTIONS[section], flags=re.MULTILINE)
 
 
-@pytest.mark.usefixtures("folder", "tiny_space")
+@pytest.mark.usefixtures("entries", "folder", "tiny_space")
 @pytest.mark.parametrize("section", SECTIONS)
 def test_every_command_line_is_refused_with_its_sentence(command: Callable[..., Any], section: str) -> None:
     written = ""

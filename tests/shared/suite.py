@@ -30,6 +30,8 @@ from forked import PRELOADED
 from joblib.externals.loky import get_reusable_executor
 from joblib.externals.loky.backend import context as loky
 
+from heldout._papers import of_papers
+
 # Looking for circles among the objects of all modules, every few thousand new objects, took a fifth of the time.
 gc.set_threshold(200_000, 20, 50)
 
@@ -63,6 +65,21 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_call(item: pytest.Item) -> None:
     for generator, _, state in _DRAWS.get(getattr(item, "module", None), ()):  # type: ignore[arg-type]
         generator.bit_generator.state = state
+
+
+@pytest.fixture
+def entries(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, dict[str, Any]]]:
+    """What is installed beside heldout: the groups of entry points, with names and objects; nothing at first."""
+    groups: dict[str, dict[str, Any]] = {}
+
+    def entry_points(*, group: str) -> list[Any]:
+        named = groups.get(group, {}).items()
+        return [SimpleNamespace(name=name, load=lambda thing=thing: thing) for name, thing in named]
+
+    monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
+    of_papers.cache_clear()
+    yield groups
+    of_papers.cache_clear()
 
 
 _OF_A_TERMINAL = ("CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "TTY_COMPATIBLE")
