@@ -22,7 +22,7 @@ import numpy as np
 from scipy.stats import loguniform
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.experimental import enable_halving_search_cv
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import make_pipeline
 
@@ -62,29 +62,15 @@ talks = Talks()
 prior = Prior(add=2.0)
 keeps_columns = KeepsColumns()
 models = [("prior", Prior(), {"add": [1.0, 2.0]}), ("alone", Prior())]
-drawn = [("prior", Prior(), {"add": loguniform(0.1, 10)})]
 grid_search = GridSearchCV(Prior(), {"add": [1.0, 2.0, 3.0]})
 random_search = RandomizedSearchCV(Prior(), {"add": loguniform(0.1, 10)}, n_iter=4)
 of_models = ho.HeldOutSearchCV(models[:1])
 halving = HalvingGridSearchCV(Prior(), {"add": [1.0, 2.0]})
-three, empty, ridge = 3, [], Ridge()
 
 
 def of_data(X, y):
     model = make_pipeline(ho.spaces.default_preprocessing(X), LogisticRegression())
     return [("logistic", model, {"logisticregression__C": [0.1, 1.0 + len(set(y))]})]
-
-
-def raising(X, y):
-    raise KeyError("nothing here")
-
-
-def of_nothing():
-    return models
-
-
-def of_three(X, y):
-    return 3
 
 
 def suggest(trial):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from dropping_bias_simulation import biases
+from known_truth import standard_error
 from learning_curve_simulation import SETTINGS, mean_biases
 from overtuning_simulation import calibrated
 from scipy.stats import binom
@@ -12,17 +13,13 @@ from stopping_simulation import METHODS, searches
 from heldout.dropping.sequential import cochran_q, friedman_of_each
 
 
-def error(values: np.ndarray) -> float:
-    return float(values.std(ddof=1) / np.sqrt(len(values)))
-
-
 def test_a_replayed_estimate_is_as_unbiased_as_without_dropping() -> None:
     """Bounds of four standard errors. Without replay ``complete`` would be as far above ``bbc`` as ``after``."""
     found = biases(60, 100, 25, n_bootstraps=100)
     assert found["saved"].mean() > 0.5
     optimism, left = found["after"] - found["bbc"], found["complete"] - found["bbc"]
-    assert optimism.mean() > 4 * error(optimism)
-    assert abs(left.mean()) < 4 * error(left) + 0.003
+    assert optimism.mean() > 4 * standard_error(optimism)
+    assert abs(left.mean()) < 4 * standard_error(left) + 0.003
     assert left.mean() < optimism.mean() / 2
 
 
@@ -45,8 +42,8 @@ def test_on_noise_wmcs_takes_most_out_of_a_learning_curve_and_ipl_little() -> No
 
 def test_the_stated_probability_that_the_winner_is_worse_is_right_in_the_mean() -> None:
     """40 searches; within .12 and 3.3 standard errors: one false alarm in 1000 runs."""
-    stated, worse, error_of_both = calibrated(40, 150, 15, 0.03)
-    assert abs(stated - worse) < 0.12 + 3.3 * error_of_both
+    stated, worse, error = calibrated(40, 150, 15, 0.03)
+    assert abs(stated - worse) < 0.12 + 3.3 * error
 
 
 def test_the_tests_of_blocks_keep_their_level_where_all_are_alike() -> None:
