@@ -8,14 +8,14 @@ import io
 import multiprocessing.util
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
-from typing import Any, TypeAlias
+from types import SimpleNamespace
+from typing import Any
 
 # Before anything imports NumPy: processes that share the cores (pytest -n) must not each start a thread per core.
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -42,29 +42,31 @@ hypothesis.settings.register_profile("long", deadline=None, max_examples=1000)  
 hypothesis.settings.load_profile("heldout")
 
 
-Draws: TypeAlias = tuple[np.random.Generator, Mapping[str, Any], Mapping[str, Any]]
-_DRAWS: dict[ModuleType, list[Draws]] = {}
+_DRAWS: dict[Any, list[tuple[np.random.Generator, Any, Any]]] = {}
 """The generators of each module of tests, with their states for fixtures and for the test itself."""
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     for module in {item.module for item in session.items if isinstance(item, pytest.Function)}:
         generators = [each for each in vars(module).values() if isinstance(each, np.random.Generator)]
-        bits = [(each, each.bit_generator) for each in generators]
-        _DRAWS[module] = [(each, of.state, of.jumped().state) for each, of in bits]  # type: ignore[attr-defined]
+        bits: list[tuple[np.random.Generator, Any]] = [(each, each.bit_generator) for each in generators]
+        _DRAWS[module] = [(each, of.state, of.jumped().state) for each, of in bits]
+
+
+def _draw_again(item: pytest.Item, *, is_fixture: bool) -> None:
+    for generator, of_fixture, of_test in _DRAWS.get(getattr(item, "module", None), ()):
+        generator.bit_generator.state = of_fixture if is_fixture else of_test
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Fixtures and tests draw the same numbers, whichever tests ran before in this process."""
-    for generator, state, _ in _DRAWS.get(getattr(item, "module", None), ()):  # type: ignore[arg-type]
-        generator.bit_generator.state = state
+    _draw_again(item, is_fixture=True)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
-    for generator, _, state in _DRAWS.get(getattr(item, "module", None), ()):  # type: ignore[arg-type]
-        generator.bit_generator.state = state
+    _draw_again(item, is_fixture=False)
 
 
 @pytest.fixture
