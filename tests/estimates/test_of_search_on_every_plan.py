@@ -61,7 +61,7 @@ Y = np.arange(100) % 2
 X = 0.6 * Y[:, None] - 0.3 + RNG.normal(size=(100, 3))
 
 
-def search(plan: str, metric: str, method: str, aggregate: Any = "pooled") -> ho.HeldOutSearchCV:
+def search(plan: str, metric: str, method: Any, aggregate: Any = "pooled") -> ho.HeldOutSearchCV:
     alternative: Any = "greater" if method in TWO_PART else "two-sided"
     return ho.HeldOutSearchCV(
         Column(), {"column": [0, 1, 2]}, scoring=metric, cv=PLANS[plan], method=method, aggregate=aggregate,
@@ -108,3 +108,14 @@ def test_single_rows_have_no_area_of_their_own() -> None:
 def test_a_refusal_names_the_methods_that_fit() -> None:
     with pytest.raises(InputError, match="in a single fold they are the same; methods that do: cv, bbc"):
         search("hold_out", "accuracy", "tt").fit(X, Y)
+
+
+def test_a_configuration_that_was_named_beforehand_is_known_by_its_name_before_fitting() -> None:
+    Column.fits = 0
+    method = ho.estimates.Wilson(evaluation_share=1.0, configuration="Column (column=1)")
+    assert search("hold_out", "accuracy", method).fit(X, Y).estimate_.selected_name == "Column (column=1)"
+    Column.fits = 0
+    unknown = ho.estimates.Wilson(evaluation_share=1.0, configuration="nearest")
+    with pytest.raises(InputError, match="'nearest'` is none of the 3 candidates"):
+        search("hold_out", "accuracy", unknown).fit(X, Y)
+    assert Column.fits == 0

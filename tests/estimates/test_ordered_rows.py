@@ -363,3 +363,17 @@ def test_predictions_of_a_search_keep_their_order():
     found = ho.estimate(truth_of(Y).values, held, **ASKED)
 
     assert ho.Flag.ROW_BLOCKS in found.flags
+
+
+def test_blocks_are_as_long_as_the_winner_asks_where_another_configuration_has_no_score():
+    def error(y, predicted):
+        if predicted.max() > 50:
+            raise ValueError("too large")
+        return np.abs(y - predicted).mean()
+
+    metric = ho.metrics.custom(error, greater_is_better=False, response="values")
+    asked = {"metric": metric, "method": "bbc", "n_bootstraps": 5, "block_length": "auto", "random_state": 1}
+    alone = ho.estimate(Y, PREDICTIONS[:, :3], **asked)
+    with pytest.warns(ho.HeldoutWarning, match="1 of 4 configurations failed"):
+        beside = ho.estimate(Y, np.column_stack([Y + 100, PREDICTIONS[:, :3]]), **asked)
+    assert beside.provenance["block_length"] == alone.provenance["block_length"] > 1

@@ -143,7 +143,8 @@ class Method:
     def unfit(self, evidence: Any) -> str | None:
         """Why the method does not apply to this evidence, as half a sentence; None if it does.
 
-        A method that reads predictions alone receives ``Candidates`` here and below, others ``Evidence``.
+        A method that reads predictions alone receives a ``RowTable`` (before the first fit of a search too), and
+        ``Candidates`` below; others ``Evidence``.
         """
         raise NotImplementedError(f"{type(self).__name__} has no unfit")
 

@@ -26,7 +26,7 @@ from heldout.data.task import labels_text
 from heldout.errors import InputError
 from heldout.estimates.base import PREDICTIONS, Method
 from heldout.estimates.candidates import undrawable
-from heldout.estimates.evidence import Candidates, Evidence
+from heldout.estimates.evidence import Candidates, Evidence, RowTable
 from heldout.flags import Flag
 from heldout.metrics.aggregate import AggregateScore, PairSegment
 from heldout.metrics.base import Needs, quiet_if_foreign
@@ -49,12 +49,11 @@ class RowBlock(NamedTuple):
     """Which rows each left out, where that was to be kept."""
 
 
-def undrawable_rows(evidence: Candidates) -> str | None:
+def undrawable_rows(evidence: RowTable) -> str | None:
     """Why a bootstrap cannot draw some rows and leave some out, as half a sentence; None where it can."""
-    metrics = [evidence.metric, *(score.metric for score in evidence.replay.scores)]
-    weighed = evidence.scores.rows_of_weight
+    weighed = evidence.rows_of_weight
     units = np.unique(evidence.unit_of_row[weighed], return_inverse=True)[1]
-    return undrawable(evidence.truth.rows(weighed), units, metrics, evidence.grouped)
+    return undrawable(evidence.truth.rows(weighed), units, [evidence.metric, *evidence.read], evidence.grouped)
 
 
 MOST_KEPT = 1 << 26
@@ -96,7 +95,7 @@ def map_draws(block: Callable[[int, int], Result], evidence: Candidates) -> list
     """``block(first, last)`` for each block of bootstraps of the rows."""
     try:
         # A function of the user's may warn once for each of thousands of bootstraps.
-        with quiet_if_foreign([evidence.out_of_bag.metric, *(score.metric for score in evidence.replay.scores)]):
+        with quiet_if_foreign([evidence.metric, *evidence.read]):
             return map_blocks(block, evidence.settings.n_bootstraps, n_threads=evidence.settings.n_threads)
     except UndefinedDrawsError as error:
         raise InputError(_need_of_draws(evidence, str(error))) from error
@@ -131,12 +130,12 @@ class RowBootstrap(Method):
         if not isinstance(self.stratify, bool | np.bool_):
             raise InputError(f"stratify must be True or False, got {self.stratify!r}.", argument="stratify")
 
-    def unfit(self, evidence: Candidates) -> str | None:
+    def unfit(self, evidence: RowTable) -> str | None:
         """It needs rows that can be drawn and left out."""
         return (unstratifiable(evidence) if self.stratify else None) or undrawable_rows(evidence)
 
 
-def unstratifiable(evidence: Candidates) -> str | None:
+def unstratifiable(evidence: RowTable) -> str | None:
     """Why rows cannot be drawn within classes, as half a sentence; None where they can."""
     if evidence.row_blocks is not None:
         return (
@@ -158,7 +157,7 @@ def unstratifiable(evidence: Candidates) -> str | None:
     return None
 
 
-def _class_of_unit(evidence: Candidates) -> NDArray[np.intp]:
+def _class_of_unit(evidence: RowTable) -> NDArray[np.intp]:
     """The class of each unit's first row."""
     # All rows of a unit are of one class here: ``unstratifiable`` refuses units of several.
     _, first = np.unique(evidence.unit_of_row, return_index=True)
@@ -320,7 +319,7 @@ def is_unbiased(evidence: Candidates, *, stratify: bool = False) -> bool:
     if blocks is not None and blocks.length > 1 and (blocks.kind == "moving" or not metric.row_wise):
         return False
     if metric.row_wise:
-        read = [metric, *(score.metric for score in evidence.replay.scores)]
+        read = [metric, *evidence.read]
         sizes = np.bincount(evidence.unit_of_row)
         # Groups of unequal size make the mean over rows left out a ratio too.
         alike = bool((sizes == sizes.max(initial=0)).all())

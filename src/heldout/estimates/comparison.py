@@ -201,9 +201,14 @@ def compare_estimates(
     >>> found["cv"].value > 0.55, found["bbc"].value < 0.55, found.refused
     (True, True, {'tt': 'it compares scores fold by fold; give `folds=`, one label per row'})
     """
-    arguments = dict(locals())
-    chosen = methods_of(arguments.pop("methods"))
-    inputs = read_inputs(**arguments)
+    chosen = methods_of(methods)
+    inputs = read_inputs(
+        y_true, predictions, metric=metric, folds=folds, groups=groups, sample_weight=sample_weight,
+        aggregate=aggregate, selection=selection, n_bootstraps=n_bootstraps, confidence_level=confidence_level,
+        alternative=alternative, classes=classes, pos_label=pos_label, response=response, threshold=threshold,
+        adaptive=adaptive, block_length=block_length, n_rows_of_bootstrap=n_rows_of_bootstrap,
+        random_state=random_state, n_jobs=n_jobs,
+    )  # fmt: skip
     if methods == "all" and inputs.method is not None:  # with the settings that it had in the search
         chosen[inputs.method.name] = inputs.method
     comparison = compare(inputs, chosen)

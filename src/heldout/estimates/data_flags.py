@@ -29,10 +29,9 @@ from heldout.estimates.candidates import Matrix
 from heldout.estimates.evidence import Candidates, Evidence
 from heldout.estimates.question import Scales
 from heldout.flags import Flag
-from heldout.metrics.aggregate import AggregateScore, reads_ranks, row_scores
+from heldout.metrics.aggregate import AggregateScore, row_scores
 from heldout.metrics.base import Metric, Needs, PairBased, Response, is_pair_based, needs_of_score
 from heldout.metrics.classification import Accuracy
-from heldout.metrics.ranking import RocAuc
 from heldout.metrics.row_losses import effective_size
 from heldout.predictions import HeldOutPredictions
 
@@ -218,28 +217,19 @@ def too_small_out_of_bag(metric: Metric, truth: Truth, segments: NDArray[np.int3
 
 
 def flags_of_scales(matrix: Matrix, evidence: Candidates, scales: Scales) -> dict[Flag, str]:
-    """The flags of a winner whose score over folds differs from its score on all rows."""
-    if matrix.segments["folds"] is None:
+    """The flags of a winner whose score over folds differs from that on all rows, though folds are comparable."""
+    metric = evidence.scores.metric
+    if evidence.by_fold is None or is_pair_based(metric):
         return {}
-    predictions, metric = evidence.predictions_of_winner, evidence.scores.metric
-    if is_pair_based(metric):
-        if evidence.scores is evidence.by_fold:
-            return {}  # a mean over folds compares no rows of different folds
-        return _flag_of_incomparable_folds(matrix, evidence, predictions, metric.share_of_pairs)
     if scales.value != scales.selection:
-        # A metric that reads ranks alone (average precision) shows a shift between folds best by the area, whose
-        # pairs can be counted within folds.
-        ranks = scales.value == "pooled" and reads_ranks(metric) and matrix.truth.positive is not None
-        pairs = RocAuc(metric.responses) if ranks else None
-        apart = {} if pairs is None else _flag_of_incomparable_folds(matrix, evidence, predictions, pairs)
-        return apart or _flag_of_value(evidence)
+        return _flag_of_value(evidence)
     if evidence.scores is not evidence.by_fold or metric.row_wise or matrix.part is not None:
         return {}
-    return _flag_of_small_folds(matrix, evidence, predictions)
+    return _flag_of_small_folds(matrix, evidence)
 
 
-def _flag_of_incomparable_folds(
-    matrix: Matrix, evidence: Candidates, predictions: NDArray[Any], metric: PairBased
+def flag_of_incomparable_folds(
+    matrix: Matrix, predictions: NDArray[Any], metric: PairBased, winner: int
 ) -> dict[Flag, str]:
     """The flag where the score within folds and that on all rows differ clearly.
 
@@ -247,7 +237,7 @@ def _flag_of_incomparable_folds(
     ones do would differ as these do once in a hundred times.
     """
     folds = matrix.segments["folds"]
-    assert folds is not None, "flags_of_scales says so"
+    assert folds is not None, "compared where they are known"
     within = float(matrix.score_of(predictions, metric, "within").observed()[0])
     pooled = float(matrix.score_of(predictions, metric, "pooled").observed()[0])
     # Relative to the range: .035 of a concordance and of an accuracy are alike, and so are those of metrics from -1
@@ -255,12 +245,13 @@ def _flag_of_incomparable_folds(
     low, high = metric.range
     if not abs(within - pooled) >= LEAST_DIFFERENCE * (high - low):
         return {}
+    units = matrix.unit_of_row
     chances = [
         chance_of_such_folds(
             np.asarray(predictions[rows, 0, repeat], dtype=np.float64).reshape(len(rows), -1),
             strata_of(matrix.truth)[rows],
             folds[rows, repeat].astype(np.intp),
-            evidence.unit_of_row[rows],
+            units[rows],
         )
         for repeat in range(folds.shape[1])
         if len(rows := np.flatnonzero(folds[:, repeat] >= 0))
@@ -269,7 +260,7 @@ def _flag_of_incomparable_folds(
     if min(chances) * len(chances) > FALSE_ALARMS:
         return {}
     return Flag.INCOMPARABLE_FOLDS.of(
-        metric=metric.name, winner=evidence.names[evidence.winner], within=within, pooled=pooled
+        metric=metric.name, winner=matrix.predictions.names[winner], within=within, pooled=pooled
     )
 
 
@@ -285,9 +276,9 @@ def _flag_of_value(evidence: Candidates) -> dict[Flag, str]:
     return Flag.SCALE_OF_VALUE.of(metric=metric, folds=by_fold, relation=relation, why=OF_FEW_ROWS)
 
 
-def _flag_of_small_folds(matrix: Matrix, evidence: Candidates, predictions: NDArray[Any]) -> dict[Flag, str]:
+def _flag_of_small_folds(matrix: Matrix, evidence: Candidates) -> dict[Flag, str]:
     """The flag where the mean over folds and the score on all rows differ by ``CLEARLY`` standard errors."""
-    metric, folds = evidence.metric, matrix.segments["folds"]
+    metric, folds, predictions = evidence.metric, evidence.folds, evidence.predictions_of_winner
     assert folds is not None, "flags_of_scales says so"
     by_fold = matrix.score_of(predictions, metric, "folds").observed_by_segment()[:, 0]
     pooled = float(matrix.score_of(predictions, metric, "pooled").observed()[0])
@@ -423,13 +414,14 @@ ENOUGH_OF_A_PART = 100
 """Rows of a part that carry the deviation of a mean: with so many its standard error is right to within 5 %."""
 
 
-def rows_that_carry(evidence: Candidates) -> float:
-    """As how many equal rows the deviations of the winner's count: of few errors, these; infinite if unknown."""
-    metric = evidence.metric
+def rows_that_carry(matrix: Matrix, predictions: NDArray[Any]) -> float:
+    """As how many equal rows the deviations of the winner's predictions count: of few errors, these; infinite if
+    unknown."""
+    metric = matrix.question.metric
     if not metric.row_wise and Response.LABELS in metric.responses:
         metric = Accuracy()
-    rows = np.flatnonzero(evidence.in_play[:, 0])
-    scores = row_scores(metric, evidence.truth.rows(rows), evidence.predictions_of_winner[rows, :, 0])
+    rows = np.flatnonzero(matrix.in_play[:, 0])
+    scores = row_scores(metric, matrix.truth.rows(rows), predictions[rows, :, 0])
     return np.inf if scores is None else effective_errors((scores[:, 0] - scores.mean()) ** 2)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from inspect import signature
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -11,6 +10,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from heldout import _defaults
 from heldout._registry import function_of
 from heldout._streams import RandomState
+from heldout._text import is_one_of
 from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.estimates.block_length import BlockLength
@@ -170,22 +170,34 @@ def estimate(
     >>> found.uncorrected > 0.55, found.value < 0.55
     (True, True)
     """
-    arguments = dict(locals())
+    asked: dict[str, Any] = {
+        "predictions": predictions, "metric": metric, "method": method, "folds": folds, "groups": groups,
+        "sample_weight": sample_weight, "aggregate": aggregate, "selection": selection,
+        "n_bootstraps": n_bootstraps, "confidence_level": confidence_level, "alternative": alternative,
+        "classes": classes, "pos_label": pos_label, "response": response, "threshold": threshold,
+        "adaptive": adaptive, "block_length": block_length, "n_rows_of_bootstrap": n_rows_of_bootstrap,
+        "random_state": random_state,
+    }  # fmt: skip
+    beside = {name: value for name, value in asked.items() if not is_one_of(value, (USUAL.get(name),))}
     if isinstance(y_true, str | PathLike):
         y_true = _store_at(y_true)
     if isinstance(y_true, StoredSearch):
-        _check_alone(arguments)
+        _check_alone(beside)
         return y_true.estimate_so_far(n_jobs)
     # Nothing is computed again where nothing else is asked: the estimate of the search is the answer, bit by bit.
-    if isinstance(y_true, FittedSearch) and y_true.estimate_ is not None and not _set_beside(arguments):
+    if isinstance(y_true, FittedSearch) and y_true.estimate_ is not None and not beside:
         of_search: Estimate = y_true.estimate_
         return of_search
-    arguments["method"] = None if method is None else method_of(method)
-    inputs = read_inputs(**arguments)
+    asked["method"] = None if method is None else method_of(method)
+    inputs = read_inputs(y_true, **asked, n_jobs=n_jobs)
     chosen = inputs.method or method_of(_defaults.METHOD)
     result = answer(chosen, inputs.evidence(chosen))
     warn_of(result, stacklevel=2)
     return result
+
+
+USUAL = {"response": _defaults.RESPONSE, "adaptive": False, "n_rows_of_bootstrap": "auto"}
+"""The defaults that are not None."""
 
 
 def _store_at(path: str | PathLike[str]) -> StoredSearch:
@@ -200,21 +212,9 @@ def _store_at(path: str | PathLike[str]) -> StoredSearch:
     return store
 
 
-def _set_beside(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that are set beside a search or a store and change its answer."""
-    beside = {}
-    for name, parameter in signature(estimate).parameters.items():
-        # By identity first: an array compares element by element, and has no truth value.
-        value, default = arguments[name], parameter.default
-        is_default = value is default or (isinstance(value, str | int) and value == default)
-        if name not in ("y_true", "n_jobs") and not is_default:
-            beside[name] = value
-    return beside
-
-
-def _check_alone(arguments: Mapping[str, Any]) -> None:
+def _check_alone(beside: Mapping[str, Any]) -> None:
     """Refuse settings beside a store: its search has its own."""
-    for name, value in _set_beside(arguments).items():
+    for name, value in beside.items():
         raise InputError(
             f"a store is passed, whose search has its own settings, so {name} must be left out, got "
             f"{shortened(value)}; pass n_jobs alone beside it.",

@@ -21,7 +21,8 @@ from heldout.flags import Flag
 from heldout.kernels.dispatch import KERNELS
 from heldout.metrics.aggregate import AggregateScore, constant_score
 from heldout.metrics.base import Metric, needed_codes, oriented, quiet_if_foreign
-from heldout.selection.base import NONE_CHOSEN, Choice
+from heldout.selection import Rule
+from heldout.selection.base import NONE_CHOSEN, Choice, is_best_score
 from heldout.selection.draws import RowBlocks
 from heldout.selection.ensembles import Averages
 from heldout.selection.replay import FoldReplay, SelectionReplay
@@ -176,13 +177,49 @@ Evidence: TypeAlias = FoldTable
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Candidates(FoldTable):
+class RowTable(FoldTable):
+    """The rows that splits test, and what is asked of them: all that decides whether a method fits them.
+
+    It is known before any model is fitted. Its fold scores are then 0 where the metric has a value.
+    """
+
+    truth: Truth  # of n rows
+    unit_of_row: NDArray[np.intp]  # (n,): what a bootstrap draws whole: the row, or its group
+    grouped: bool  # whether those units are groups
+    in_play: NDArray[np.bool_]  # (n, R): the cells that every candidate predicted
+    folds: NDArray[np.int32] | None  # (n, R): codes that do not recur; -1 where a row is not in play
+    sample_weight: Floats | None  # (n,): importance weights of mean 1; None where all weigh the same
+    read: tuple[Metric, ...]  # the metrics that the rule reads
+    rule: Rule  # that chooses among the columns
+    thresholds: Floats | None = None  # of each column, where thresholds are tuned
+    row_blocks: RowBlocks | None = None  # what bootstraps draw of rows in the order of time
+
+    @property
+    def chooses_best_score(self) -> bool:
+        """Whether the rule chooses the best score of one metric."""
+        return is_best_score(self.rule)
+
+    @property
+    def rows_of_weight(self) -> NDArray[np.intp]:
+        """Rows that count; those of weight zero are as good as absent."""
+        if self.sample_weight is None:
+            return np.arange(self.truth.n_rows)
+        return np.flatnonzero(self.sample_weight > 0)
+
+    @property
+    def is_hold_out(self) -> bool:
+        # Several runs of one test set are several repeats, each with all rows in one fold.
+        folds = self.folds
+        return super().is_hold_out or (folds is not None and bool((folds >= 0).all() and (folds == folds[0]).all()))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Candidates(RowTable):
     """The evidence of methods that read predictions: those of the candidates on the rows that all predicted.
 
     A column is a candidate; where a threshold is tuned, a candidate at a threshold.
     """
 
-    truth: Truth  # of n rows
     used: NDArray[np.intp]  # (n,): the numbers of these rows among all
     scores: AggregateScore  # the reported metric, in the search's aggregate
     # the same, as rows left out of a bootstrap are scored (pooled where folds are too small)
@@ -192,17 +229,11 @@ class Candidates(FoldTable):
     noise: tuple[AggregateScore, ...]
     replay: SelectionReplay
     chosen: Choice  # what the rule chose on the observed rows
-    thresholds: Floats | None  # of each column, where thresholds are tuned
-    unit_of_row: NDArray[np.intp]  # (n,): what a bootstrap draws whole: the row, or its group
-    grouped: bool  # whether those units are groups
     # (n, columns, R) or (n, columns, R, outputs): what ``scores`` reads, in the response of the reported metric
     predictions: NDArray[Any]
-    in_play: NDArray[np.bool_]  # (n, R): the cells that every candidate predicted
-    folds: NDArray[np.int32] | None  # (n, R): codes that do not recur; -1 where a row is not in play
     # what a rule of weights averages, in the response of the reported metric; None for a rule that chooses one
     # column
     averages: Averages | None = None
-    row_blocks: RowBlocks | None = None  # what bootstraps draw of rows in the order of time
     # what methods found of the same draws, by what they asked: levels and sides of an interval ask again
     kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
@@ -287,17 +318,9 @@ class Candidates(FoldTable):
         return self.averages.score(score, choice, counts)
 
     @property
-    def is_hold_out(self) -> bool:
-        # Several runs of one test set are several repeats, each with all rows in one fold.
-        folds = self.folds
-        return super().is_hold_out or (folds is not None and bool((folds >= 0).all() and (folds == folds[0]).all()))
-
-    @property
     def predictions_of_winner(self) -> NDArray[Any]:
         """(n, 1, R[, outputs]): of what was chosen on the observed rows."""
-        if self.averages is None or self.chosen.weights is None:
-            return self.predictions[:, self.chosen.columns[:1]]
-        return self.averages.of_weights(self.chosen.weights[:1])
+        return predictions_of(self.predictions, self.averages, self.chosen)
 
     @property
     def independent_units(self) -> NDArray[np.intp]:
@@ -308,14 +331,9 @@ class Candidates(FoldTable):
         return np.arange(self.truth.n_rows, dtype=np.intp) // self.row_blocks.length
 
     @property
-    def sample_weight(self) -> NDArray[np.float64] | None:
-        """Importance weights (n,) of mean 1, or None where all weigh the same."""
-        return self.scores.sample_weight
-
-    @property
     def units(self) -> tuple[int, float]:
         """How many units of any weight are independent, and as how many of equal weight they count."""
-        rows, weights = self.scores.rows_of_weight, self.sample_weight
+        rows, weights = self.rows_of_weight, self.sample_weight
         return effective_units(self.independent_units[rows], None if weights is None else weights[rows])
 
     def count_of(self, rows: NDArray[np.bool_]) -> float:
@@ -328,6 +346,13 @@ class Candidates(FoldTable):
         """The effective number of units of each class that the metric needs, by its code."""
         codes = needed_codes(self.metric, self.truth)
         return {code: self.count_of(self.truth.values == code) for code in codes}
+
+
+def predictions_of(predictions: NDArray[Any], averages: Averages | None, chosen: Choice) -> NDArray[Any]:
+    """(n, 1, R[, outputs]): of a choice among columns (n, columns, R[, outputs]), or of averages of them."""
+    if averages is None or chosen.weights is None:
+        return predictions[:, chosen.columns[:1]]
+    return averages.of_weights(chosen.weights[:1])
 
 
 def settings_provenance(entropy: int) -> dict[str, Any]:
@@ -360,7 +385,14 @@ def needs_columns(evidence: Evidence) -> str | None:
     return f"the selection rule '{evidence.selection}' chooses an ensemble, which has no fold scores"
 
 
-def needs_one_configuration(evidence: Candidates) -> str | None:
+def needs_independent_rows(evidence: RowTable) -> str | None:
+    """Half a sentence where rows are grouped or weighted, for which a closed form does not hold; None otherwise."""
+    if evidence.grouped:
+        return "it treats rows as independent, but here they come in groups"
+    return None if evidence.sample_weight is None else "its formula does not allow sample_weight"
+
+
+def needs_one_configuration(evidence: RowTable) -> str | None:
     """Half a sentence where the selection rule chooses an ensemble or tunes a threshold; None otherwise."""
     if evidence.thresholds is None and not evidence.chooses_ensemble:
         return None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from heldout.errors import InputError
 from heldout.estimates.candidates import Matrix, matrix_of
 from heldout.estimates.data_flags import (
     ENOUGH_OF_A_PART,
+    flag_of_incomparable_folds,
     flags_of_matrix,
     flags_of_rows,
     flags_of_scales,
@@ -23,18 +24,78 @@ from heldout.estimates.data_flags import (
     rows_that_carry,
     too_small_out_of_bag,
 )
-from heldout.estimates.evidence import Candidates
+from heldout.estimates.evidence import Candidates, predictions_of
 from heldout.estimates.ordered_rows import check_without_groups, in_blocks
-from heldout.estimates.question import AnyAggregate, Question, Scale, Scales, Scored
+from heldout.estimates.question import Question, Scale, Scales, Scored
 from heldout.flags import Flag
-from heldout.metrics.aggregate import AggregateScore, PairSegment, constant_of_rows
+from heldout.metrics.aggregate import AggregateScore, PairSegment, constant_of_rows, reads_ranks
 from heldout.metrics.base import Metric, is_pair_based, oriented, positive_of, quiet_if_foreign
+from heldout.metrics.ranking import RocAuc
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import Best, Choice
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, WeightRule, settings_of
 from heldout.selection.ensembles import Averages
 from heldout.selection.replay import FoldReplay, SelectionReplay
 from heldout.selection.threshold import Threshold
+
+ROUGHLY_KNOWN = (
+    "Few of these carry the winner's errors, so that the noise is known roughly; `keep_predictions=True` reads all."
+)
+STAYS_ON_FOLDS = "Value and interval are therefore of the mean over folds."
+ROWS_THAT_TELL = 1000
+"""With so many rows the winner of all rows together shows incomparable folds if any winner does. With fewer, it is
+often the configuration whose folds happen to differ least, and the winner within folds is looked at too."""
+
+
+@dataclass(frozen=True, eq=False)
+class Selected:
+    """What the rule selects from a matrix on the scales of an aggregate."""
+
+    matrix: Matrix
+    scales: Scales
+    scores: AggregateScore  # of the reported metric
+    by_fold: AggregateScore | None  # the same with one segment per split; None if the folds are not known
+    flags: Mapping[Flag, str]  # of folds without what the metric needs
+    averages: Averages | None
+    replay: SelectionReplay
+    chosen: Choice
+
+    @property
+    def winner(self) -> int:
+        """The configuration; with thresholds, columns and configurations are not the same."""
+        return int(self.matrix.configurations[self.chosen.columns[0]])
+
+    @cached_property
+    def predictions(self) -> NDArray[Any]:
+        """(n, 1, R[, outputs]): of what was chosen."""
+        return predictions_of(self.matrix.as_metric_reads(self.matrix.question.metric), self.averages, self.chosen)
+
+    @cached_property
+    def incomparable(self) -> dict[Flag, str]:
+        """The flag of folds whose models are on no common scale."""
+        metric, scales = self.scores.metric, self.scales
+        if self.by_fold is None or self.scores is self.by_fold:
+            return {}  # a mean over folds compares no rows of different folds
+        if is_pair_based(metric):
+            pairs = metric.share_of_pairs
+        # A metric that reads ranks alone (average precision) shows a shift between folds best by the area, whose
+        # pairs can be counted within folds.
+        elif scales == ("folds", "pooled") and reads_ranks(metric) and self.matrix.truth.positive is not None:
+            pairs = RocAuc(metric.responses)
+        else:
+            return {}
+        return flag_of_incomparable_folds(self.matrix, self.predictions, pairs, self.winner)
+
+    @property
+    def on_scale_of_folds(self) -> Selected:
+        """The same, or of pairs within folds where models of different folds are on no common scale."""
+        if not self.incomparable and self.matrix.n_rows_used >= ROWS_THAT_TELL:
+            return self
+        try:
+            within = select(self.matrix, Scales("within", "within"))
+        except InputError:  # no fold holds a pair
+            return self
+        return within if self.incomparable or within.incomparable else self
 
 
 def gather(
@@ -51,71 +112,60 @@ def gather(
     ``scored`` and ``draws_rows`` are those of the method; ``known`` as in ``Matrix``.
     """
     matrix = matrix_of(truth, predictions, question)
-    return evidence_from(matrix.of_part(known) if draws_rows else matrix, question.aggregate, scored)
+    scales = Scales.of(question.aggregate, question.metric, scored)
+    return evidence_of(select(matrix.of_part(known) if draws_rows else matrix, scales))
 
 
-def evidence_from(matrix: Matrix, aggregate: AnyAggregate, scored: Scored = "as asked") -> Candidates:
-    """The evidence of a matrix on the scales of an aggregate and a method."""
-    scales = Scales.of(aggregate, matrix.question.metric, scored)
+def select(matrix: Matrix, scales: Scales) -> Selected:
+    """The winner of a matrix, on the scales of an aggregate and a method."""
+    question = matrix.question
     if scales.value == "aligned" and not matrix.may_align:
         scales = scales._replace(value="pooled")
-    evidence = _evidence_on(scales, matrix, aggregate)
-    if matrix.part is not None and not rows_that_carry(evidence) >= ENOUGH_OF_A_PART:
-        if matrix.whole is not None:
-            return evidence_from(matrix.whole, aggregate, scored)
-        rough = f"{evidence.flags[Flag.NOISE_OF_A_PART]} {ROUGHLY_KNOWN}"
-        evidence = replace(evidence, flags={**evidence.flags, Flag.NOISE_OF_A_PART: rough})
-    # Models of different folds are on no common scale, so all rows together mean nothing: back to the scale of the
-    # selection.
-    if scales.value == scales.selection or Flag.INCOMPARABLE_FOLDS not in evidence.flags:
-        return evidence
-    sentence = f"{evidence.flags[Flag.INCOMPARABLE_FOLDS]} {STAYS_ON_FOLDS}"
-    evidence = _evidence_on(Scales(scales.selection, scales.selection), matrix, aggregate)
-    return replace(evidence, flags={**evidence.flags, Flag.INCOMPARABLE_FOLDS: sentence})
-
-
-ROUGHLY_KNOWN = (
-    "Few of these carry the winner's errors, so that the noise is known roughly; `keep_predictions=True` reads all."
-)
-STAYS_ON_FOLDS = "Value and interval are therefore of the mean over folds."
-
-
-def _evidence_on(scales: Scales, matrix: Matrix, aggregate: AnyAggregate) -> Candidates:
-    question = matrix.question
     if scales != ("pooled", "pooled") and matrix.segments["folds"] is None:
         raise InputError(
-            f"`aggregate={aggregate!r}` needs `folds=`, one label per row; or use `aggregate='pooled'`.",
+            f"`aggregate={question.aggregate!r}` needs `folds=`, one label per row; or use `aggregate='pooled'`.",
             argument="aggregate",
         )
     check_without_groups(question.settings.blocks, question.groups)
     with quiet_if_foreign(question.metrics):
-        return in_blocks(
-            _evidence(matrix, scales),
-            exchangeable=matrix.predictions.exchangeable,
-            pooled=partial(matrix.score, question.metric, "pooled"),
-        )
+        selected = _selected(matrix, scales)
+        if matrix.whole is not None and not _carry_enough(selected):
+            return select(matrix.whole, scales)
+    return selected
 
 
-def _evidence(matrix: Matrix, scales: Scales) -> Candidates:
-    question, predictions, folds = matrix.question, matrix.predictions, matrix.segments["folds"]
-    metric, names = question.metric, predictions.names
+def _carry_enough(selected: Selected) -> bool:
+    """Whether so many rows of a part carry the deviations of the winner's that they show its noise."""
+    return bool(rows_that_carry(selected.matrix, selected.predictions) >= ENOUGH_OF_A_PART)
+
+
+def evidence_of(selected: Selected) -> Candidates:
+    """The evidence of what was selected."""
+    scales = selected.scales
+    with quiet_if_foreign(selected.matrix.question.metrics):
+        if scales.value == scales.selection or not selected.incomparable:
+            return _evidence(selected)
+        # Models of different folds are on no common scale, so all rows together mean nothing: back to the scale of
+        # the selection.
+        evidence = _evidence(_selected(selected.matrix, Scales(scales.selection, scales.selection)))
+    sentences = {flag: f"{sentence} {STAYS_ON_FOLDS}" for flag, sentence in selected.incomparable.items()}
+    return replace(evidence, flags={**evidence.flags, **sentences})
+
+
+def _selected(matrix: Matrix, scales: Scales) -> Selected:
+    question, metric = matrix.question, matrix.question.metric
     selection = {name: matrix.score(each, scales.selection) for name, each in question.selected_on.items()}
     # Reported and selected by the same metric on the same scale: one table of scores serves both.
     chosen_by = next((selection[name] for name, each in question.selected_on.items() if each is metric), None)
     scores = chosen_by if chosen_by and scales.value == scales.selection else matrix.score(metric, scales.value)
     _check_within(scores, scales.value)
-    by_fold, fold_scores, repeat_of_split = None, None, None
-    if folds is not None:
+    by_fold, flags = None, dict[Flag, str]()
+    if matrix.segments["folds"] is not None:
         by_fold = scores if scales.value == "folds" else matrix.score(metric, "folds")
-    segment_flags: dict[Flag, str] = {}
     # Flags of undefined folds concern those who choose by folds; the others score all rows.
     if scales.selection == "folds":
-        assert by_fold is not None and predictions.folds is not None, "evidence_from says so"
-        segment_flags = flags_of_segments(by_fold, matrix.truth, predictions.folds[matrix.rows])
-    out_of_bag = scores
-    if scales.value == "folds":
-        out_of_bag, pooled = _out_of_bag_score(matrix, scores)
-        segment_flags |= pooled
+        assert by_fold is not None and matrix.predictions.folds is not None, "select says so"
+        flags = flags_of_segments(by_fold, matrix.truth, matrix.predictions.folds[matrix.rows])
     averages = matrix.averages(metric)
     replay = _replay(matrix, tuple(selection.values()), by_fold, averages, scales)
     # Once more without those that cannot be scored: rows in play and columns depend on who competes.
@@ -124,20 +174,30 @@ def _evidence(matrix: Matrix, scales: Scales) -> Candidates:
         predictions = (matrix.whole or matrix).predictions
         without = replace(predictions, failed={**predictions.failed, **unscored})
         again = matrix_of(matrix.whole_truth, without, question)
-        return _evidence(again if matrix.part is None else again.of_part(matrix.known), scales)
+        return _selected(again if matrix.part is None else again.of_part(matrix.known), scales)
     if question.winner is None:
         chosen = _winner(replay, matrix.truth.n_rows)
     else:
         chosen = Choice(np.flatnonzero(matrix.candidates == question.winner))
+    return Selected(matrix, scales, scores, by_fold, flags, averages, replay, chosen)
+
+
+def _evidence(selected: Selected) -> Candidates:
+    matrix, scales, by_fold, replay = selected.matrix, selected.scales, selected.by_fold, selected.replay
+    question, folds, scores = matrix.question, matrix.segments["folds"], selected.scores
+    out_of_bag, segment_flags = scores, dict(selected.flags)
+    if scales.value == "folds":
+        out_of_bag, pooled = _out_of_bag_score(matrix, scores)
+        segment_flags |= pooled
+    fold_scores, repeat_of_split = None, None
     if by_fold is not None and folds is not None:
         held = [len(np.unique(column[column >= 0])) for column in folds.T]  # segments of each repeat
         fold_scores, repeat_of_split = by_fold.observed_by_segment(), np.repeat(np.arange(len(held)), held)
     evidence = Candidates(
-        metric=metric,
-        names=names,
+        metric=question.metric,
+        names=matrix.predictions.names,
         candidates=matrix.configurations,
-        # From the column to the configuration: with thresholds, columns and configurations are not the same.
-        winner=int(matrix.configurations[chosen.columns[0]]),
+        winner=selected.winner,
         settings=question.settings,
         selection=question.rule.name,
         aggregate=scales.selection,
@@ -145,32 +205,37 @@ def _evidence(matrix: Matrix, scales: Scales) -> Candidates:
         fold_scores=fold_scores,
         repeat_of_split=repeat_of_split,
         fold_replay=_fold_replay(replay, by_fold, fold_scores, repeat_of_split, scales),
-        test_share=predictions.test_share,
+        test_share=matrix.predictions.test_share,
         truth=matrix.truth,
         used=matrix.used,
         scores=scores,
         out_of_bag=out_of_bag,
         by_fold=by_fold,
-        noise=tuple(_noise_score(matrix, score, scores, out_of_bag, scales) for score in selection.values()),
+        noise=tuple(_noise_score(matrix, score, scores, out_of_bag, scales) for score in replay.scores),
         replay=replay,
-        chosen=chosen,
+        rule=replay.rule,
+        read=tuple(score.metric for score in replay.scores),
+        sample_weight=scores.sample_weight,
+        chosen=selected.chosen,
         thresholds=None if matrix.cuts is None else matrix.cuts.threshold,
         unit_of_row=matrix.unit_of_row,
         grouped=question.groups is not None,
-        predictions=matrix.as_metric_reads(metric),
+        predictions=matrix.as_metric_reads(question.metric),
         in_play=matrix.in_play,
         folds=folds,
-        averages=averages,
+        averages=selected.averages,
         baseline=_constant_of_all_rows(matrix),
     )
     flags = {
         **flags_of_matrix(matrix.whole or matrix),
-        **_flag_of_part(matrix),
+        **_flag_of_part(selected),
         **segment_flags,
-        **flags_of_scales(matrix, evidence, scales),
+        **(selected.incomparable or flags_of_scales(matrix, evidence, scales)),
         **flags_of_rows(evidence),
     }
-    return replace(evidence, flags=flags, details=_provenance(matrix, evidence, scales))
+    evidence = replace(evidence, flags=flags, details=_provenance(matrix, evidence, scales))
+    pooled_score = partial(matrix.score, question.metric, "pooled")
+    return in_blocks(evidence, exchangeable=matrix.predictions.exchangeable, pooled=pooled_score)
 
 
 def _constant_of_all_rows(matrix: Matrix) -> float | None:
@@ -183,10 +248,14 @@ def _constant_of_all_rows(matrix: Matrix) -> float | None:
     return constant_of_rows(matrix.question.metric, truth, sample_weight=weights)
 
 
-def _flag_of_part(matrix: Matrix) -> dict[Flag, str]:
+def _flag_of_part(selected: Selected) -> dict[Flag, str]:
+    matrix = selected.matrix
     if matrix.part is None:
         return {}
-    return Flag.NOISE_OF_A_PART.of(part=len(matrix.used), total=matrix.part.n_rows)
+    sentence = Flag.NOISE_OF_A_PART.filled(part=len(matrix.used), total=matrix.part.n_rows)
+    # Without the predictions of all rows there is no better part.
+    rough = matrix.whole is None and not _carry_enough(selected)
+    return {Flag.NOISE_OF_A_PART: f"{sentence} {ROUGHLY_KNOWN}" if rough else sentence}
 
 
 def _unscored(matrix: Matrix, replay: SelectionReplay) -> dict[int, str]:

@@ -34,7 +34,7 @@ from heldout.estimates.block_length import BlockLength
 from heldout.estimates.candidates import Matrix, matrix_of
 from heldout.estimates.data_flags import flag_of_upside_down
 from heldout.estimates.evidence import Candidates
-from heldout.estimates.from_matrix import evidence_from
+from heldout.estimates.from_matrix import evidence_of, select
 from heldout.estimates.input_arrays import (
     FittedSearch,
     KnownPredictions,
@@ -50,7 +50,6 @@ from heldout.estimates.question import (
     AnyAggregate,
     Question,
     Scales,
-    Scored,
     checked_adaptive,
     settings_of,
 )
@@ -63,10 +62,6 @@ from heldout.metrics.base import Metric, Response, is_pair_based, positive_of, r
 from heldout.metrics.named import DECLARED
 from heldout.predictions import HeldOutPredictions, SearchQuestion
 from heldout.selection import AverageRank, Rule, Threshold, WeightRule, rule_of
-
-ROWS_THAT_TELL = 1000
-"""With so many rows the winner of all rows together shows incomparable folds if any winner does. With fewer, it is
-often the configuration whose folds happen to differ least, and the winner within folds is looked at too."""
 
 WARNED = (Flag.FAILED_CONFIGURATIONS, Flag.UNDEFINED, Flag.SELECTION_NOT_REPLAYABLE, Flag.NO_BOUND)
 """Flags that are warnings too."""
@@ -95,45 +90,35 @@ class Inputs:
 
     def evidence(self, method: Method) -> Candidates:
         """The evidence that the method reads: gathered once for each aggregate that a winner is selected in."""
-        if self.is_of_search or self.question.aggregate == "auto":  # as the search itself would with this method
-            return self._in(self.question.aggregate, method.draws_rows, method.scored)
-        # A method that scores fold by fold takes fold means below, whatever scale the user left to it.
-        if method.scored in ("as asked", "as chosen"):
-            return self._in_own_aggregate(method.draws_rows)
-        refuses_pairs = method.scored == "folds if known" and is_pair_based(self.question.metric)
-        if self.predictions.folds is None or (self.question.aggregate == "within" and refuses_pairs):
-            return self._in(self.question.aggregate, method.draws_rows)
-        return self._in("folds", method.draws_rows)
+        scales = self._scales(method)
+        # By both scales: methods with the same scales share one evidence, and so the draws.
+        if (scales, method.draws_rows) not in self._gathered:
+            with enough_memory("what the metric reads of the predictions", FEWER):
+                selected = select(self._part if method.draws_rows else self._matrix, scales)
+                if scales == ("pooled", "pooled") and self._may_count_within:
+                    selected = selected.on_scale_of_folds
+                evidence = evidence_of(selected)
+            evidence = replace(evidence, flags={**evidence.flags, **self.flags})
+            self._gathered[scales, method.draws_rows] = evidence
+        return self._gathered[scales, method.draws_rows]
 
-    def _in_own_aggregate(self, draws_rows: bool) -> Candidates:
-        """In the user's aggregate; by default all rows together, unless the scores of folds are incomparable."""
-        if not self.default_aggregate or not self._may_count_within:
-            return self._in(self.question.aggregate, draws_rows)
-        pooled = self._in("pooled", draws_rows)
-        incomparable = Flag.INCOMPARABLE_FOLDS in pooled.flags
-        if not incomparable and pooled.n_rows_used >= ROWS_THAT_TELL:
-            return pooled
-        try:
-            within = self._in("within", draws_rows)
-        except InputError:  # no fold holds a pair
-            return pooled
-        return within if incomparable or Flag.INCOMPARABLE_FOLDS in within.flags else pooled
+    def _scales(self, method: Method) -> Scales:
+        aggregate, metric = self.question.aggregate, self.question.metric
+        if self.is_of_search or aggregate == "auto":  # as the search itself would with this method
+            return Scales.of(aggregate, metric, method.scored)
+        reads_folds = method.scored in ("folds", "folds if known") and self.predictions.folds is not None
+        # A method that scores fold by fold takes fold means, whatever scale the user left to it.
+        if reads_folds and not (
+            aggregate == "within" and method.scored == "folds if known" and is_pair_based(metric)
+        ):
+            aggregate = "folds"
+        return Scales.of(aggregate, metric)
 
     @property
     def _may_count_within(self) -> bool:
-        read = self.question.metrics
+        """Whether the user left the aggregate open, and pairs within folds may be counted."""
         known = self.predictions.folds is not None and is_pair_based(self.question.metric)
-        return known and all(unfit_within(metric) is None for metric in read)
-
-    def _in(self, aggregate: AnyAggregate, draws_rows: bool, scored: Scored = "as asked") -> Candidates:
-        scales = Scales.of(aggregate, self.question.metric, scored)
-        # By both scales: methods with the same scales share one evidence, and so the draws.
-        if (scales, draws_rows) not in self._gathered:
-            with enough_memory("what the metric reads of the predictions", FEWER):
-                matrix = self._part if draws_rows else self._matrix
-                evidence = evidence_from(matrix, aggregate, scored)
-            self._gathered[scales, draws_rows] = replace(evidence, flags={**evidence.flags, **self.flags})
-        return self._gathered[scales, draws_rows]
+        return self.default_aggregate and known and all(unfit_within(one) is None for one in self.question.metrics)
 
 
 def read_inputs(
@@ -165,7 +150,12 @@ def read_inputs(
     What is None is as the predictions remember it of their search, and the usual otherwise.
     """
     # Before anything is filled in: what the user named is told from what the predictions remember.
-    given = {name for name, value in locals().items() if value is not None or name == "n_rows_of_bootstrap"}
+    given = {
+        "metric": metric, "method": method, "folds": folds, "groups": groups, "sample_weight": sample_weight,
+        "aggregate": aggregate, "selection": selection, "n_bootstraps": n_bootstraps,
+        "confidence_level": confidence_level, "alternative": alternative, "random_state": random_state,
+        "block_length": block_length, "n_rows_of_bootstrap": "auto",
+    }  # fmt: skip
     if isinstance(y_true, FittedSearch):
         y_true, predictions = parts_of_search(y_true, predictions)
     source = y_true.predictions if isinstance(y_true, KnownPredictions) else predictions
@@ -226,7 +216,7 @@ def read_inputs(
     )
     # Only what the user passed can contradict the search: a default is no question.
     others = _others(asked, question, method, source, folds, truth)
-    others = {name: pair for name, pair in others.items() if name in given}
+    others = {name: pair for name, pair in others.items() if given[name] is not None}
     # No search can select an average or a threshold: whoever asks for one knows that it is another question.
     if asked.of_search and not isinstance(rule, Threshold | WeightRule):
         _warn_of_others(asked, others)

@@ -1,8 +1,8 @@
 """Estimates of a finished search: one a metric, for the one configuration that the refit metric chose.
 
-Before hours go into fitting, ``refused_on_splits`` checks whether the method can use the splits. Whether a method
-is for so many folds, for rows that are predicted several times, or for groups, does not depend on the predictions,
-so it is checked with made-up predictions of the rows that the splits test.
+Before hours go into fitting, ``refused_on_splits`` asks the method whether it can use the splits. Whether a method
+is for so many folds, for rows that are predicted several times, or for groups, does not depend on the predictions:
+it is asked with a table of the rows that the splits test (``RowTable``).
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from numpy.typing import NDArray
 
 from heldout import _defaults
 from heldout.data.checks import check_aggregate, check_interval_settings, check_rows_of_bootstrap, effective_threads
-from heldout.data.task import Truth
+from heldout.data.task import Task, Truth
 from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError, reason_of
 from heldout.estimates.base import Method, conclude
 from heldout.estimates.block_length import BlockLength, Blocks, blocks_of
 from heldout.estimates.data_flags import OF_FEW_ROWS, flags_of_predictions
 from heldout.estimates.dropping_replay import with_dropping_replayed
-from heldout.estimates.evidence import Evidence
+from heldout.estimates.evidence import Evidence, RowTable
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.methods import answer, check_alternative, method_of, refusal, unfit_blocks
+from heldout.estimates.ordered_rows import wanted_blocks
 from heldout.estimates.question import (
     Aggregate,
     AnyAggregate,
@@ -37,11 +38,13 @@ from heldout.estimates.question import (
 )
 from heldout.estimates.types import Alternative, Estimate
 from heldout.flags import Flag
-from heldout.metrics.base import Metric, Response, times_of
+from heldout.folds.splits import Folds
+from heldout.metrics.base import Metric, positive_of
 from heldout.metrics.custom import OpaqueMetric
-from heldout.predictions import UNPREDICTED_LABEL, FoldScores, HeldOutPredictions
+from heldout.predictions import FoldScores, HeldOutPredictions
 from heldout.selection import SelectionRule, configuration_rule_of
 from heldout.selection.base import metrics_read
+from heldout.selection.draws import RowBlocks
 from heldout.selection.replay import FoldReplay
 
 
@@ -202,21 +205,21 @@ def estimates_of_search(
     estimates = {}
     read = metrics_read(rule, metrics, refit_metric)
     replay = _fold_replay(rule, {other: fold_scores[other] for other in read}, predictions, params, winner)
+
+    def of_folds(name: str) -> Evidence:
+        """Without the predictions."""
+        metric, scores = metrics[name] or OpaqueMetric(name), fold_scores[name]
+        return _flagged(_from_fold_scores(truth, metric, scores, predictions, winner, settings, replay), flags)
+
     for name, metric in metrics.items():
         if name in unscored:
-            evidence = _from_fold_scores(
-                truth, metric or OpaqueMetric(name), fold_scores[name], predictions, winner, settings, replay
-            )
             error = InputError(f"{predictions.names[winner]} has no score ({unscored[name]})")
-            estimates[name] = _nothing(chosen, _flagged(evidence, flags), error)
+            estimates[name] = _nothing(chosen, of_folds(name), error)
             continue
         opened = {other: found for other in read if (found := metrics[other]) is not None}
         if metric is None or len(opened) < len(read):
-            evidence = _from_fold_scores(
-                truth, metric or OpaqueMetric(name), fold_scores[name], predictions, winner, settings, replay
-            )
-            evidence = replace(evidence, halves=_by_half(halves.get(name)))
-            estimates[name] = _attempt(chosen, _flagged(evidence, flags), bounds=False)
+            evidence = replace(of_folds(name), halves=_by_half(halves.get(name)))
+            estimates[name] = _attempt(chosen, evidence, bounds=False)
             continue
         by_scorer = {other: weights.get(other, sample_weight) for other in (name, *opened)}
         question = Question(
@@ -232,8 +235,7 @@ def estimates_of_search(
             if replayed and dropping is not None:
                 evidence = with_dropping_replayed(evidence, truth, predictions, question, dropping)
         except Exception as error:  # of any kind: the search that took hours is kept
-            evidence = _from_fold_scores(truth, metric, fold_scores[name], predictions, winner, settings, replay)
-            estimates[name] = _nothing(chosen, _flagged(evidence, flags), error)
+            estimates[name] = _nothing(chosen, of_folds(name), error)
             continue
         evidence = replace(evidence, halves=_by_half(halves.get(name)))
         estimates[name] = _attempt(chosen, _flagged(evidence, flags))
@@ -326,68 +328,35 @@ def _nothing(method: Method, evidence: Evidence, error: Exception) -> Estimate:
 
 
 def refused_on_splits(
-    truth: Truth,
-    labels: NDArray[np.int32],
-    estimation: Estimation,
-    metric: Metric,
-    params: Sequence[Mapping[str, Any]],
-    *,
-    groups: NDArray[Any] | None = None,
-    sample_weight: NDArray[np.float64] | None = None,
-    test_share: float | None = None,
-    n_halvings: int = 0,
-    exchangeable: bool = True,
-    entropy: int = 0,
+    task: Task, folds: Folds, estimation: Estimation, metric: Metric, names: Sequence[str]
 ) -> str | None:
-    """Why the method has no estimate from splits like these, as a sentence; None where it has one.
-
-    ``labels`` (N, R) are the fold of each row in each repeat, -1 where it is not tested. Two of the configurations
-    stand for all.
-    """
-    shown = list(params[:2])
-    predictions = HeldOutPredictions(
-        responses={_first_response(metric, truth): _made_up(metric, truth, labels, len(shown))},
-        names=tuple(str(number) for number in range(len(shown))),
-        folds=labels,
-        classes=truth.classes,
-        positive=truth.positive,
-        grouped=groups is not None,
-        test_share=test_share,
-        exchangeable=exchangeable,
-    )
-    settings = estimation.settings(entropy)
-    question = Question(
-        metric, {metric.name: metric}, estimation.rule, estimation.aggregate, settings, groups, sample_weight, shown
-    )
-    try:
-        evidence = gather(truth, predictions, question, method_of(estimation.method).scored)
-    except InputError:
-        return None  # of made-up predictions this says little; the true ones will tell
-    halves = np.zeros((n_halvings, 2, 1)) if n_halvings else None
-    return refusal(method_of(estimation.method), replace(evidence, halves=halves))
+    """Why the method has no estimate from splits like these, as a sentence; None where it has one."""
+    tested = folds.labels >= 0
+    rows, groups, weights = np.flatnonzero(tested.any(axis=1)), task.groups, task.sample_weight
+    labels, truth, bound = folds.labels[rows], task.truth.rows(rows), metric.for_truth(task.truth)
+    has_score = [_is_defined(bound, task.truth.rows(split.test)) for split in folds.splits]
+    scores = np.repeat(np.where(has_score, 0.0, np.nan)[:, None], len(names), axis=1)
+    repeats = np.array([split.repeat for split in folds.splits])
+    rule, blocks = estimation.rule, wanted_blocks(estimation.blocks, folds.exchangeable, grouped=groups is not None)
+    columns, params = np.arange(len(names)), [dict[str, Any]() for _ in names]
+    table = RowTable(
+        metric, names, columns, 0, estimation.settings(entropy=0),
+        selection=rule.name, aggregate=estimation.scale_of_selection, n_rows_used=len(rows),
+        fold_scores=scores, repeat_of_split=repeats,
+        fold_replay=FoldReplay(rule, scores[:, :, None], columns, params, [metric.name], repeats),
+        test_share=folds.test_share, halves=np.zeros((folds.n_halvings, 2, 1)) if folds.n_halvings else None,
+        truth=truth, in_play=tested[rows], grouped=groups is not None,
+        # Codes that never recur in another repeat.
+        folds=np.where(labels >= 0, labels + np.arange(labels.shape[1]) * (labels.max() + 1), -1).astype(np.int32),
+        unit_of_row=np.arange(len(rows)) if groups is None else np.unique(groups[rows], return_inverse=True)[1],
+        sample_weight=None if weights is None else weights[rows], read=(bound,), rule=rule,
+        # How long blocks are shows in the scores, and matters to no method here.
+        row_blocks=None if blocks is None or blocks.length == 1 else RowBlocks(1, blocks.kind),
+    )  # fmt: skip
+    return refusal(method_of(estimation.method), table)
 
 
-def _first_response(metric: Metric, truth: Truth) -> Response:
-    """The first response that models of this target give: a scorer of one's own may read any."""
-    fitting = (each for each in metric.responses if each is not Response.LABELS or truth.classes is not None)
-    return next(fitting, metric.responses[0])
-
-
-def _made_up(metric: Metric, truth: Truth, labels: NDArray[np.int32], n_configurations: int) -> NDArray[Any]:
-    """Random predictions (N, C, R[, outputs]) of the tested rows."""
-    response = _first_response(metric, truth)
-    rng = np.random.default_rng(0)
-    shape = (len(labels), n_configurations, labels.shape[1])
-    untested = np.broadcast_to((labels < 0)[:, None, :], shape)
-    if response is Response.LABELS:
-        codes = rng.integers(0, truth.n_classes, size=shape, dtype=np.int32)
-        codes[untested] = UNPREDICTED_LABEL
-        return codes
-    if response is Response.SURVIVAL:
-        numbers = -np.sort(-rng.uniform(size=(*shape, len(times_of(metric)))))  # they fall in time
-    elif response is Response.VALUES or truth.n_classes <= 2:
-        numbers = rng.uniform(size=shape + truth.values.shape[1:])
-    else:
-        numbers = rng.dirichlet(np.ones(truth.n_classes), size=shape)
-    numbers[untested] = np.nan
-    return numbers
+def _is_defined(metric: Metric, truth: Truth) -> bool:
+    """Whether a metric has a value on the rows of a split."""
+    once = np.ones((1, truth.n_rows), dtype=np.uint8)
+    return bool(metric.undefined_without.met(metric.truth_for_needs(truth), positive_of(metric, truth), once)[0])

@@ -193,7 +193,7 @@ def optimism_of(evidence: Candidates, *, stratify: bool = False) -> Optimism:
     settings = evidence.settings
     asked = "optimism", settings.entropy, settings.n_bootstraps, stratify, evidence.winner_column
     if asked not in evidence.kept:
-        with quiet_if_foreign([evidence.metric, *(score.metric for score in evidence.replay.scores)]):
+        with quiet_if_foreign([evidence.metric, *evidence.read]):
             evidence.kept[asked] = _Replays(evidence, stratify).optimism()
     return evidence.kept[asked]
 

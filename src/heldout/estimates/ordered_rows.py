@@ -54,15 +54,17 @@ def check_fits_rows(blocks: Blocks | None, n_rows: int) -> None:
     )
 
 
+def wanted_blocks(blocks: Blocks | None, exchangeable: bool, *, grouped: bool) -> Blocks | None:
+    """The blocks that are drawn: by default, of rows whose folds follow time, those of the automatic length."""
+    return Blocks() if blocks is None and not exchangeable and not grouped else blocks
+
+
 def in_blocks(evidence: Candidates, *, exchangeable: bool, pooled: Callable[[], AggregateScore]) -> Candidates:
     """The evidence with the blocks that its bootstraps draw; unchanged where rows or groups are drawn.
 
-    By default rows whose folds follow time are drawn in blocks of the automatic length. ``pooled`` gives the score
-    of the metric on all rows of a repeat, from which that is taken.
+    ``pooled`` gives the score of the metric on all rows of a repeat, from which the automatic length is taken.
     """
-    wanted = evidence.settings.blocks
-    if wanted is None and not exchangeable and not evidence.grouped:
-        wanted = Blocks()
+    wanted = wanted_blocks(evidence.settings.blocks, exchangeable, grouped=evidence.grouped)
     if wanted is None:
         return evidence
     n_rows = len(evidence.scores.rows_of_weight)

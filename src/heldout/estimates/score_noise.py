@@ -19,7 +19,7 @@ from heldout._types import Floats
 from heldout.estimates.base import Method, conclude
 from heldout.estimates.bootstrap import draws_of, flags_of_draws, map_draws
 from heldout.estimates.data_flags import flags_of_choice, flags_of_dependence
-from heldout.estimates.evidence import Candidates, needs_columns
+from heldout.estimates.evidence import Candidates, RowTable, needs_columns
 from heldout.estimates.intervals import order_statistic, within_range
 from heldout.estimates.least_width import with_least_width
 from heldout.estimates.types import Estimate, Interval
@@ -128,18 +128,19 @@ def noise_of_scores(evidence: Candidates, *, stratify: bool = False) -> ScoreNoi
     return ScoreNoise(observed, drawn, winner, sum(redraws for _, redraws in blocks))
 
 
-def needs_best_score(evidence: Candidates) -> str | None:
+def needs_best_score(evidence: RowTable) -> str | None:
     """Half a sentence where the winner was not selected for its score alone."""
     reason = needs_columns(evidence)
     if reason or not evidence.was_selected:
         return reason
-    replay, name = evidence.replay, evidence.metric.name
-    if not replay.is_plain_best:
+    name = evidence.metric.name
+    if not evidence.chooses_best_score:
         return f"it assumes that the winner has the best {name}, but here it was selected by '{evidence.selection}'"
-    if replay.scores[0] is not evidence.scores:
-        return (
-            f"it assumes that the winner has the best {name}, but it was selected by {replay.scores[0].metric.name}"
-        )
+    if not isinstance(evidence, Candidates):
+        return None  # which score is best is known after the fits
+    if evidence.replay.scores[0] is not evidence.scores:
+        by = evidence.read[0].name
+        return f"it assumes that the winner has the best {name}, but it was selected by {by}"
     scores = oriented(evidence.metric, evidence.scores.observed())
     best, own = np.nanmax(scores), scores[evidence.winner_column]
     # A search may have chosen by fold means what is not best on these rows.

@@ -324,15 +324,11 @@ def _check_splits(search: Search) -> None:
             "`method='corrected_t'`.",
             argument="method",
         )
-    # Of the default method the estimate says why it has no value. No made-up data for a function of the user.
-    foreign = isinstance(estimation.rule, CallableRefit) or (metric is not None and metric.calls_foreign_code)
-    if estimation.method is None or is_default(estimation.method) or metric is None or search.drop or foreign:
+    # Of the default method the estimate says why it has no value.
+    if estimation.method is None or is_default(estimation.method) or metric is None or search.drop:
         return
-    refused = refused_on_splits(
-        task.truth, folds.labels, estimation, metric, search.configurations.params or [{}, {}],
-        groups=task.groups, sample_weight=task.sample_weight, test_share=folds.test_share,
-        n_halvings=folds.n_halvings, exchangeable=folds.exchangeable, entropy=search.entropy,
-    )  # fmt: skip
+    names = search.configurations.names or ("one", "another")  # of an adaptive search they are not known yet
+    refused = refused_on_splits(task, folds, estimation, metric, names)
     if refused:
         raise InputError(refused)
 

@@ -363,6 +363,11 @@ class Best(SelectionRule):
         return first_greatest(_median_over_repeats(table))
 
 
+def is_best_score(rule: Any) -> bool:
+    """Whether a rule chooses the best score of one metric."""
+    return isinstance(rule, Best) and not rule.reads_repeats
+
+
 def _median_over_repeats(table: ScoreTable) -> Floats:
     """(B, C): the median of the defined repeats; NaN for what is no candidate."""
     assert table.repeat_scores is not None

@@ -20,7 +20,6 @@ from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import oriented
 from heldout.selection.base import (
     NONE_CHOSEN,
-    Best,
     Choice,
     ScoreTable,
     SelectionRule,
@@ -28,6 +27,7 @@ from heldout.selection.base import (
     checked_choice,
     choices,
     first_greatest_of_tied,
+    is_best_score,
     of_all_tied,
     tie_exactly,
 )
@@ -49,14 +49,9 @@ class SelectionReplay:
     averages: Averages | None = None  # what a rule of weights averages; None for a rule that chooses one column
 
     @property
-    def is_best_score(self) -> bool:
-        """Whether the rule chooses the best score of one metric."""
-        return isinstance(self.rule, Best) and not self.rule.reads_repeats
-
-    @property
     def is_plain_best(self) -> bool:
-        """Whether it does so among all candidates, for which kernels have a fused path."""
-        return self.is_best_score
+        """Whether the rule chooses the best score among all candidates, for which kernels have a fused path."""
+        return is_best_score(self.rule)
 
     def choice(self, counts: Weightings) -> Choice:
         """What the rule chooses under each weighting: a column, or an ensemble."""
@@ -67,7 +62,7 @@ class SelectionReplay:
 
     def all_tied(self, counts: Weightings) -> Choice:
         """All columns of the best score under each weighting, for a rule that has no other criterion."""
-        assert self.is_best_score, "other rules break ties by more than the score"
+        assert is_best_score(self.rule), "other rules break ties by more than the score"
         values = oriented(self.scores[0].metric, self.scores[0].all(counts))
         among = self.candidates_of(counts)
         return of_all_tied(values if among is None else np.where(among, values, np.nan))

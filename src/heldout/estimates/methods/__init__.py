@@ -12,7 +12,7 @@ from heldout.errors import InputError
 from heldout.estimates.base import PREDICTIONS, Method
 from heldout.estimates.block_length import Blocks
 from heldout.estimates.coverage import coverage_of
-from heldout.estimates.evidence import Candidates, Evidence
+from heldout.estimates.evidence import Evidence, RowTable
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.methods.bbc_f import BBCF
 from heldout.estimates.methods.conservative_z import ConservativeZ
@@ -122,7 +122,7 @@ def estimate_by(method: Method, evidence: Evidence) -> Estimate:
 
 def unfit(method: Method, evidence: Evidence) -> str | None:
     """Why a method does not fit the evidence and its settings, as half a sentence; None where it does."""
-    if method.reads == PREDICTIONS and not isinstance(evidence, Candidates):
+    if method.reads == PREDICTIONS and not isinstance(evidence, RowTable):
         return (
             "it needs held-out predictions, but there are only fold scores (HeldOutSearchCV keeps predictions, "
             "unless its scorer cannot be opened, as those made by make_scorer can)"

@@ -24,7 +24,7 @@ from heldout.estimates.bootstrap import (
     provenance_of_control,
 )
 from heldout.estimates.data_flags import flags_of_choice, flags_of_dependence
-from heldout.estimates.evidence import TIES, TIES_SHARED, Candidates
+from heldout.estimates.evidence import TIES, TIES_SHARED, Candidates, RowTable
 from heldout.estimates.intervals import (
     Calibration,
     bootstrap_interval,
@@ -137,12 +137,12 @@ class BBC(RowBootstrap):
         if not is_one_of(self.ties, ("first", "average")):
             raise InputError(f"ties must be 'first' or 'average', got {self.ties!r}.", argument="ties")
 
-    def unfit(self, evidence: Candidates) -> str | None:
+    def unfit(self, evidence: RowTable) -> str | None:
         """Averages of ties are for a rule that chooses the best score."""
-        if self.ties == "average" and not evidence.replay.is_best_score:
+        if self.ties == "average" and not evidence.chooses_best_score:
             return (
                 "`ties='average'` averages candidates of the same best score, and the rule "
-                f"{evidence.replay.rule.name} chooses by more than that; use `selection='best'`"
+                f"{evidence.rule.name} chooses by more than that; use `selection='best'`"
             )
         return super().unfit(evidence)
 

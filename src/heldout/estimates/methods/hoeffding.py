@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from heldout.estimates.base import PREDICTIONS, Method, MethodWords, conclude
-from heldout.estimates.evidence import Candidates, needs_one_configuration
+from heldout.estimates.evidence import Candidates, RowTable, needs_one_configuration
 from heldout.estimates.types import Estimate, Interval
 from heldout.flags import Flag
 from heldout.metrics.base import Metric
@@ -53,7 +53,7 @@ class Hoeffding(Method):
     )
     needs_one_split = True
 
-    def unfit(self, evidence: Candidates) -> str | None:
+    def unfit(self, evidence: RowTable) -> str | None:
         """It is for bounded means over independent rows of one development set."""
         metric = evidence.metric
         refused = self.unfit_metric(metric)

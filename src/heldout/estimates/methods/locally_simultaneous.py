@@ -11,7 +11,7 @@ from heldout._text import is_one_of
 from heldout.errors import InputError
 from heldout.estimates.base import MethodWords, no_value
 from heldout.estimates.bootstrap import RowBootstrap
-from heldout.estimates.evidence import Candidates
+from heldout.estimates.evidence import Candidates, RowTable
 from heldout.estimates.intervals import order_statistic
 from heldout.estimates.score_noise import (
     ScoreNoise,
@@ -102,7 +102,7 @@ class LocallySimultaneous(RowBootstrap):
             )
         super().__post_init__()
 
-    def unfit(self, evidence: Candidates) -> str | None:
+    def unfit(self, evidence: RowTable) -> str | None:
         """It needs predictions, and a winner that has the best score."""
         return needs_best_score(evidence) or super().unfit(evidence)
 

@@ -15,7 +15,7 @@ from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.estimates.base import PREDICTIONS, Method, MethodWords, Spread, estimate_around
 from heldout.estimates.data_flags import flags_of_choice, flags_of_dependence
-from heldout.estimates.evidence import Candidates
+from heldout.estimates.evidence import Candidates, RowTable, needs_independent_rows
 from heldout.estimates.methods.two_part.areas import placements
 from heldout.estimates.types import Estimate
 from heldout.metrics.aggregate import Segment
@@ -88,7 +88,7 @@ class WaldCV(Method):
                 f"variance must be one of {', '.join(VARIANCES)}, got {self.variance!r}.", argument="variance"
             )
 
-    def unfit(self, evidence: Candidates) -> str | None:
+    def unfit(self, evidence: RowTable) -> str | None:
         """It needs independent rows of equal weight, and a metric that is made of losses of single rows."""
         reason = self.unfit_metric(evidence.metric)
         if reason:
@@ -97,10 +97,8 @@ class WaldCV(Method):
         of_rows = isinstance(_plain(metric, evidence.truth), OfRowLosses)
         if not of_rows and _area(metric, evidence.truth.kind) is None:
             return f"{metric.name} has losses of single rows for two classes only"
-        if evidence.grouped:
-            return "it treats rows as independent, but here they come in groups"
-        if evidence.sample_weight is not None:
-            return "its formula does not allow sample_weight"
+        if dependent := needs_independent_rows(evidence):
+            return dependent
         if not of_rows and evidence.truth.class_counts().min() < 2:
             return "one row of a class does not show how placements of that class vary"
         if self.variance == "within_folds" and self._fewest(evidence) < 2:
@@ -168,21 +166,29 @@ class WaldCV(Method):
         """What makes a sum of squares with divisor n one with divisor n - 1, if that is the setting."""
         return float(np.sqrt(n / (n - 1))) if self.variance == "within_folds" else 1.0
 
+    def _apart(self, evidence: RowTable) -> bool:
+        """Whether folds are scored by themselves, and not all rows of each repeat together."""
+        within_folds = self.variance == "within_folds" and _area(evidence.metric, evidence.truth.kind) is None
+        return evidence.folds is not None and (evidence.aggregate != "pooled" or within_folds)
+
     def _segments(self, evidence: Candidates) -> list[Segment]:
         """The folds in which the metric is defined, or all rows of each repeat if these are scored together."""
-        apart = evidence.aggregate != "pooled" or (
-            self.variance == "within_folds" and _area(evidence.metric, evidence.truth.kind) is None
-        )
-        score = evidence.by_fold if apart and evidence.by_fold is not None else evidence.scores
+        score = evidence.by_fold if self._apart(evidence) and evidence.by_fold is not None else evidence.scores
         once = np.ones((1, evidence.truth.n_rows), dtype=np.uint8)
         return [segment for segment in score.segments if segment.defined(once, of_all=True)[0]]
 
-    def _fewest(self, evidence: Candidates) -> int:
-        """The fewest rows of a segment, of the rarer class for an area."""
-        segments = self._segments(evidence)
-        if _area(evidence.metric, evidence.truth.kind) is None:
-            return min(len(segment.rows) for segment in segments)
-        return min(int(np.bincount(segment.truth.values, minlength=2).min()) for segment in segments)
+    def _fewest(self, evidence: RowTable) -> int:
+        """The fewest rows of a fold (or repeat), of the rarer class for an area."""
+        codes = np.where(evidence.in_play, np.arange(evidence.in_play.shape[1]), -1)
+        if self._apart(evidence) and evidence.folds is not None:
+            codes = evidence.folds
+        is_area, sizes = _area(evidence.metric, evidence.truth.kind) is not None, []
+        for column in codes.T:
+            for code in np.unique(column[column >= 0]):
+                rows = column == code
+                counts = np.bincount(evidence.truth.values[rows], minlength=2) if is_area else rows.sum()
+                sizes.append(int(np.min(counts)))
+        return min((size for size in sizes if size), default=0)  # a fold of one class has no area
 
 
 NO_EFFECT = 1e-12

@@ -10,7 +10,7 @@ from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.estimates.base import MethodWords, no_value
 from heldout.estimates.bootstrap import RowBootstrap
-from heldout.estimates.evidence import Candidates
+from heldout.estimates.evidence import Candidates, RowTable
 from heldout.estimates.intervals import order_statistic
 from heldout.estimates.score_noise import estimate_of_best, interval_of_reach, needs_best_score, noise_of_scores
 from heldout.estimates.types import Estimate
@@ -89,7 +89,7 @@ class Zoom(RowBootstrap):
             )
         super().__post_init__()
 
-    def unfit(self, evidence: Candidates) -> str | None:
+    def unfit(self, evidence: RowTable) -> str | None:
         """It needs predictions, and a winner that has the best score."""
         return needs_best_score(evidence) or super().unfit(evidence)
 

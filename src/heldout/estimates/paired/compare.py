@@ -488,7 +488,13 @@ n_rows_of_bootstrap, random_state, n_jobs
     >>> compared.difference("winner", 3).probability_better > 0.99
     True
     """
-    inputs = read_inputs(**locals())
+    inputs = read_inputs(
+        y_true, predictions, metric=metric, folds=folds, groups=groups, sample_weight=sample_weight,
+        aggregate=aggregate, selection=selection, n_bootstraps=n_bootstraps, confidence_level=confidence_level,
+        alternative=alternative, classes=classes, pos_label=pos_label, response=response, threshold=threshold,
+        adaptive=adaptive, block_length=block_length, n_rows_of_bootstrap=n_rows_of_bootstrap,
+        random_state=random_state, n_jobs=n_jobs,
+    )  # fmt: skip
     comparison = comparison_of(inputs, inputs.method)
     if Flag.FAILED_CONFIGURATIONS in comparison.flags:
         warnings.warn(HeldoutWarning(comparison.flags[Flag.FAILED_CONFIGURATIONS]), stacklevel=2)

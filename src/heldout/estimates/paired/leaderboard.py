@@ -246,6 +246,7 @@ def _by_rule(evidence: Candidates, rule: SelectionRule, column: int) -> Candidat
         chosen=Choice(np.array([column])),
         winner=int(evidence.candidates[column]),
         selection=rule.name,
+        rule=rule,
     )
 
 

@@ -18,7 +18,7 @@ from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.estimates.base import PREDICTIONS, Method, conclude, no_value
 from heldout.estimates.data_flags import flags_of_dependence
-from heldout.estimates.evidence import Candidates, needs_one_configuration
+from heldout.estimates.evidence import Candidates, RowTable, needs_independent_rows, needs_one_configuration
 from heldout.estimates.methods.two_part.parts import (
     Bound,
     Parts,
@@ -131,7 +131,7 @@ class TwoPart(Method):
                 argument="configuration",
             )
 
-    def unfit(self, evidence: Candidates) -> str | None:
+    def unfit(self, evidence: RowTable) -> str | None:
         """Why it is not for this metric, task, matrix or question."""
         refused = self.unfit_metric(evidence.metric, evidence.truth.kind)
         if refused:
@@ -159,12 +159,12 @@ class TwoPart(Method):
             return f"it bounds {_listed(self.shares)}, and this is {metric.name}"
         return None
 
-    def _unfit_choice(self, evidence: Candidates) -> str | None:
+    def _unfit_choice(self, evidence: RowTable) -> str | None:
         if self.evaluation_share < 1:
-            if self.candidates != "best" and not evidence.replay.is_plain_best:
+            if self.candidates != "best" and not evidence.chooses_best_score:
                 return (
                     f"`candidates={self.candidates!r}` ranks configurations by their score, which is not how "
-                    f"'{evidence.replay.rule.name}' chooses; use `candidates='best'`"
+                    f"'{evidence.rule.name}' chooses; use `candidates='best'`"
                 )
             return None
         if self.configuration is None:
@@ -281,7 +281,7 @@ class TwoPart(Method):
         second = second_part(evidence, reading, parts.second, columns)
         return Chosen(columns, replace(second, final=_best_of_second(evidence, second, parts.second, columns)))
 
-    def _named(self, evidence: Candidates) -> int:
+    def _named(self, evidence: RowTable) -> int:
         """The index of the configuration named, -1 where there is none of that name."""
         named = self.configuration
         if named is None:
@@ -311,12 +311,10 @@ class TwoPart(Method):
         raise NotImplementedError
 
 
-def unfit_rows(evidence: Candidates, takes_repeats: bool) -> str | None:
+def unfit_rows(evidence: RowTable, takes_repeats: bool) -> str | None:
     """Why the rows are none that a closed form holds for: groups, weights, repeats."""
-    if evidence.grouped:
-        return "it treats rows as independent, but here they come in groups"
-    if evidence.sample_weight is not None:
-        return "its formula does not allow sample_weight"
+    if dependent := needs_independent_rows(evidence):
+        return dependent
     n_repeats = evidence.in_play.shape[1]
     if n_repeats > 1 and not takes_repeats:
         return f"it counts each row as right or wrong once, but here each has {n_repeats} predictions (repeats)"
