@@ -19,13 +19,13 @@ from heldout.data.row_part import RowPart
 from heldout.data.task import Task, truth_of
 from heldout.errors import HeldoutWarning, InputError
 from heldout.evaluate import evaluate
+from heldout.execution.collect import mean_over_splits
 from heldout.execution.events import CellFinished, RunClosed, SearchFinished, SearchStarted, StageStarted
 from heldout.execution.fit import make_scoring
 from heldout.execution.plan import BYTES_A_CELL, bytes_needed, check_memory
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
 from heldout.execution.search_check import too_few_to_draw
-from heldout.execution.table import mean_over_splits
 from heldout.folds.splits import make_folds
 from heldout.metrics.base import Response
 from heldout.predictions import ranks

@@ -15,21 +15,19 @@ from typing import Any
 
 import numpy as np
 
+from heldout._version import versions
 from heldout.data.checks import call_text
 from heldout.estimates.data_flags import flag_of_adaptive
 from heldout.estimates.methods import method_of
 from heldout.estimates.types import Estimate
 from heldout.execution.adaptive import Proposals, proposed_results
-from heldout.execution.conclusion import Choose, Conclusion, chosen_in, estimates_of, flags_of
+from heldout.execution.conclusion import Choose, Conclusion, chosen_in, estimates_of
 from heldout.execution.cross_fit import CrossFit, Obstacle, estimates_of_cross_fit, part_for_estimate
-from heldout.execution.events import SearchFinished, StageStarted
+from heldout.execution.events import SearchFinished, StageStarted, tell
 from heldout.execution.extras import scores_in_halves, smaller_training, stop_of
 from heldout.execution.fit import final_model
-from heldout.execution.identity import versions
-from heldout.execution.kept_models import fold_models_of, only_model
-from heldout.execution.kept_predictions import kept_part
-from heldout.execution.loop import tell
-from heldout.execution.run import RunSettings, open_run
+from heldout.execution.fold_models import fold_models_of, only_model
+from heldout.execution.run import RunSettings, kept_part, open_run
 from heldout.execution.search import Search
 from heldout.execution.search_check import check_search, warn_if_too_small, warn_of_settings
 from heldout.execution.store.search_note import note_of
@@ -84,21 +82,21 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
     check_search(search)
     warned = warn_if_too_small(search)
     warn_of_settings(search, running.n_jobs)
-    stops = search.stop_when_width is not None
+    width = search.stop_when_width
+    stop = None if width is None else stop_of(search, width, running.n_jobs)
     part = kept_part(search, running)
     with open_run(
-        search.work, running, may_drop=search.drop is not None or stops,
-        note=partial(note_of, search), more={"stop_when_width": search.stop_when_width} if stops else {},
-        part=part,
+        search.work, running, may_drop=search.race.barriers, note=partial(note_of, search),
+        more={} if width is None else {"stop_when_width": width}, part=part,
     ) as run:  # fmt: skip
         # At barriers, and for a correction, results are read before the end or by themselves.
         if not search.race.barriers and not search.training_size_correction and not search.folds.halves:
             run.collect(search.race, part)
-        (barriers,) = run.run_races([search.race], search=search, stop=stop_of(search, running.n_jobs))
+        (barriers,) = run.run_races([search.race], search=search, stop=stop)
         found = run.race_results(search.race, barriers)
         chosen = chosen_in(search, found, choose=choose, warned=warned)
-        smaller = smaller_training(run, chosen)
-        halves = scores_in_halves(run, search.folds, search.scoring, tuple(found.fold_scores), chosen.winner)
+        smaller = smaller_training(run, chosen) if search.training_size_correction else None
+        halves = scores_in_halves(run, chosen) if search.folds.halves else {}
     searched = time.perf_counter() - started
     return evaluation_of(chosen, running, searched, halves=halves, smaller_training=smaller)
 
@@ -198,11 +196,12 @@ def evaluation_of(
         tell(listeners, StageStarted("refit"))
         model = final_model(search.work, search.configurations[winner])
     refitted = time.perf_counter()
+    fold_models = None
     if search.keep_models != "none":
         tell(listeners, StageStarted("fold models"))
-    fold_models = fold_models_of(search.work, running, found, winner, search.keep_models)
-    if search.deploy == "bounded" and fold_models is not None:
-        model = only_model(fold_models)
+        fold_models = fold_models_of(search.work, running, found, winner, search.keep_models)
+        if search.deploy == "bounded":
+            model = only_model(fold_models)
     finished = time.perf_counter()
     for_estimate = sum(each.n_fits for each in (cross_fit, smaller_training) if each is not None)
     n_fits = found.n_fits + len(search.folds.halves) + for_estimate
@@ -265,7 +264,7 @@ def _question(
         names=chosen.read.predictions.names,
         params=search.configurations.params,
         winner=int(chosen.winner),
-        flags={**flags_of(chosen), **flags},
+        flags={**chosen.flags, **flags},
         beyond=next((what for what, is_so in beyond.items() if is_so), ""),
     )
 

@@ -15,7 +15,7 @@ import pytest
 from heldout.cli.console import Console, echo
 from heldout.errors import HeldoutWarning
 from heldout.execution.cells import CellKey, CellResult, CellState
-from heldout.execution.store.base import RunIdentity
+from heldout.execution.store import RunIdentity
 from heldout.execution.store.sqlite import SQLiteStore
 
 Command = Callable[..., Any]

@@ -16,7 +16,7 @@ import pytest
 
 from heldout.dropping.base import Barrier, Dropped
 from heldout.execution.cells import CellKey, CellResult, CellState, Saving
-from heldout.execution.store.base import PlanNote, RunIdentity
+from heldout.execution.store import PlanNote, RunIdentity
 from heldout.execution.store.sqlite import SQLiteStore
 
 IDENTITY = RunIdentity("1" * 64, "2" * 64, "3" * 64, "{}", 7)

@@ -23,10 +23,9 @@ from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.events import CellFinished, WorkersLost
 from heldout.execution.executors.local import JoblibExecutor
 from heldout.execution.fit import Work, make_scoring
-from heldout.execution.loop import ResultKeeper, run_races
-from heldout.execution.plan import Race, RunPlan
-from heldout.execution.scheduler import Scheduler
-from heldout.execution.store.base import MemoryRun
+from heldout.execution.plan import Race
+from heldout.execution.run import OpenRun, RunSettings
+from heldout.execution.store import MemoryRun
 from heldout.folds.splits import make_folds
 
 pytestmark = pytest.mark.processes
@@ -66,10 +65,9 @@ def make_work(grid: Any, n_rows: int = 300, n_folds: int = 3) -> Work:
 
 def run(work: Work, executor: JoblibExecutor, listener: Any = None) -> dict[CellKey, CellResult]:
     kept = MemoryRun(entropy=0)
-    scheduler = Scheduler(RunPlan(len(work.configurations), (Race(work.folds.splits),)))
     listeners = [] if listener is None else [listener]
     with executor:
-        run_races(scheduler, work, executor, ResultKeeper(kept, listeners, lambda result: None))
+        OpenRun(work, kept, executor, RunSettings(listeners=listeners)).run_races([Race(work.folds.splits)])
     return {result.key: result for result in kept.results()}
 
 
@@ -147,7 +145,7 @@ def test_a_worker_is_killed_in_the_middle_and_nothing_is_lost(client) -> None:
 def test_a_cell_that_kills_its_workers_is_given_up_and_nothing_else_is_lost(
     client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("heldout.execution.scheduler.MOST_LOSSES", 2)  # a new worker takes seconds
+    monkeypatch.setattr("heldout.execution.plan.MOST_LOSSES", 2)  # a new worker takes seconds
     work = make_work([{"does": ["mean"], "value": [0.5, 1.5]}, {"does": ["kills"]}], n_folds=2)
     killer = CellKey(2, 0, 1)  # it trains on row 0, and the other fold tests it
     losses: list[WorkersLost] = []

@@ -33,15 +33,14 @@ from heldout.data.checks import Memory
 from heldout.data.task import Task, truth_of
 from heldout.errors import HeldoutWarning, InputError
 from heldout.evaluate import evaluate, evaluate_adaptive
-from heldout.execution import collect, kept_models
+from heldout.execution import collect, fold_models
 from heldout.execution.adaptive import Proposal, ProposalScore
-from heldout.execution.cells import CellKey, CellResult
+from heldout.execution.cells import CellKey, CellResult, FittedModel
 from heldout.execution.executors.base import WorkersLostError
 from heldout.execution.executors.local import Here
 from heldout.execution.fit import Work, make_scoring
-from heldout.execution.fold_models import FittedModel, KeepModels
 from heldout.execution.run import RunSettings
-from heldout.execution.search import Search
+from heldout.execution.search import KeepModels, Search
 from heldout.folds.splits import make_folds
 from heldout.metrics.base import Response
 
@@ -274,7 +273,7 @@ def test_a_model_that_cannot_be_sent() -> None:
 @pytest.mark.parametrize("n_models, is_kept", [(5, True), (2, False)], ids=["those of the winner", "none"])
 def test_models_that_fill_the_memory(monkeypatch: pytest.MonkeyPatch, n_models: int, is_kept: bool) -> None:
     one = FittedModel(DummyClassifier(strategy="prior", constant=0).fit(X, Y)).n_bytes
-    for module in (collect, kept_models):
+    for module in (collect, fold_models):
         monkeypatch.setattr(module, "memory_there", lambda: Memory(2 * n_models * one, "the memory of a test"))
     grid = {"constant": [0, 1, 2]}
     with pytest.warns(HeldoutWarning, match="need more than half of the memory of a test") as raised:

@@ -7,7 +7,7 @@ import pytest
 
 from heldout.dropping.base import Barrier, Dropped
 from heldout.execution.cells import CellKey, CellResult, CellState, Saving
-from heldout.execution.store.base import MemoryStore, PlanNote, RunIdentity
+from heldout.execution.store import MemoryStore, PlanNote, RunIdentity
 from heldout.execution.store.sqlite import SQLiteStore
 from heldout.metrics.base import Response
 

@@ -49,8 +49,8 @@ DOCUMENTED = (
     Documented("heldout.spaces.submodels.base:Submodels", ("submodels",)),
     Documented("heldout.spaces.submodels.base:Subtransformers", ("submodels",)),
     Documented("heldout.protocols.validation.corrections.base:Correction", ("correction",)),
-    Documented("heldout.execution.store.base:Store", ("store",)),
-    Documented("heldout.execution.store.base:Run", ("store",)),
+    Documented("heldout.execution.store:Store", ("store",)),
+    Documented("heldout.execution.store:Run", ("store",)),
 )
 OPTIONAL = ("OfParts", "Fused", "Failing")
 """Protocols of ``heldout.metrics.base`` in a table of the page ``row-loss-metric``."""

@@ -50,10 +50,9 @@ from heldout.execution.executors.worker import (
     timeout_result,
 )
 from heldout.execution.fit import Work, make_scoring
-from heldout.execution.loop import ResultKeeper, run_races
-from heldout.execution.plan import Race, RunPlan
-from heldout.execution.scheduler import MOST_LOSSES, Scheduler
-from heldout.execution.store.base import MemoryRun
+from heldout.execution.plan import MOST_LOSSES, Race
+from heldout.execution.run import OpenRun, RunSettings
+from heldout.execution.store import MemoryRun
 from heldout.execution.threads import single_threaded
 from heldout.folds.splits import make_folds
 from heldout.metrics.base import Response
@@ -159,9 +158,8 @@ def seen(result: CellResult) -> float:
 def run(work: Work, executor: JoblibExecutor) -> dict[CellKey, CellResult]:
     """All cells by the loop that every run has."""
     kept = MemoryRun(entropy=0)
-    scheduler = Scheduler(RunPlan(len(work.configurations), (Race(work.folds.splits),)))
     with executor:
-        run_races(scheduler, work, executor, ResultKeeper(kept, (), lambda result: None))
+        OpenRun(work, kept, executor, RunSettings()).run_races([Race(work.folds.splits)])
     return {result.key: result for result in kept.results()}
 
 

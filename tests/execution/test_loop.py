@@ -18,18 +18,17 @@ from sklearn.metrics import get_scorer
 from heldout.configurations import make_configurations
 from heldout.data.task import Task, truth_of
 from heldout.dropping.base import Barrier, Dropped
-from heldout.execution import loop
+from heldout.execution import run as run_module
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.events import BarrierPassed, CellFinished, WorkersLost
 from heldout.execution.executors.base import WorkersLostError
 from heldout.execution.executors.local import JoblibExecutor
 from heldout.execution.fit import Work, make_scoring
-from heldout.execution.loop import ResultKeeper, run_races
-from heldout.execution.plan import Race, RunPlan
-from heldout.execution.scheduler import Scheduler
+from heldout.execution.plan import Race, Scheduler
+from heldout.execution.run import OpenRun, RunSettings
 from heldout.execution.sharing.groups import Sharing
 from heldout.execution.sharing.steps import StepChain
-from heldout.execution.store.base import MemoryRun
+from heldout.execution.store import MemoryRun
 from heldout.folds.splits import make_folds
 
 X = np.arange(24.0).reshape(12, 2)
@@ -102,10 +101,10 @@ def run_search(
     work: Work, run: MemoryRun, executor: Any = None, listeners: Sequence[Any] = (), judge: Any = None
 ) -> Scheduler:
     """One race over all splits, with barriers where there is a judge."""
-    plan = RunPlan(len(work.configurations), (Race(work.folds.splits, barriers=judge is not None),))
-    scheduler = Scheduler(plan, run.acknowledged())
+    races = [Race(work.folds.splits, barriers=judge is not None)]
+    scheduler = Scheduler(len(work.configurations), races, run.acknowledged())
     with executor or InOrder() as opened:
-        run_races(scheduler, work, opened, ResultKeeper(run, listeners, lambda result: None), judge)
+        OpenRun(work, run, opened, RunSettings(listeners=listeners)).finish(scheduler, judge)
     return scheduler
 
 
@@ -128,10 +127,10 @@ def test_cells_are_done_fold_by_fold_and_told_after_they_are_recorded() -> None:
 def test_quick_cells_are_acknowledged_together_and_slow_ones_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     work = prepared({"value": [0.0, 1.0]})
     together, alone = Diary(), Diary()
-    monkeypatch.setattr(loop, "COMMIT_AFTER_SECONDS", 1e9)
+    monkeypatch.setattr(run_module, "COMMIT_AFTER_SECONDS", 1e9)
     run_search(work, together)
     assert together.lines.count("commit") == 1
-    monkeypatch.setattr(loop, "COMMIT_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(run_module, "COMMIT_AFTER_SECONDS", 0.0)
     run_search(work, alone)
     assert alone.lines[1::2][:6] == ["commit"] * 6
 
@@ -210,7 +209,7 @@ def test_a_race_that_is_stopped_ends_for_everybody() -> None:
         return Barrier(1, 4, len(alive), 0, stopped=True)
 
     scheduler = run_search(work, Diary(), judge=judge)
-    assert scheduler.n_saved == 6 and scheduler.n_splits_done() == 1
+    assert scheduler.n_saved == 6
 
 
 def test_a_cell_that_loses_three_workers_fails_and_the_others_are_done() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 from scripted import all_cells
 
 from heldout.dropping import Bootstrap
-from heldout.execution.plan import Race, RunPlan, race_of_search
+from heldout.execution.plan import Race, Scheduler, race_of_search
 from heldout.folds.splits import Folds, Split
 
 ROWS = np.arange(6)
@@ -27,13 +27,14 @@ def test_cells_of_an_evaluation_go_configuration_by_configuration() -> None:
 def test_a_search_is_one_race_over_its_splits_in_their_order() -> None:
     race = race_of_search(FOLDS)
     assert race.splits == FOLDS.splits and not race.barriers
-    assert RunPlan(4, (race,)).n_cells == 12
+    assert len(Scheduler(4, [race]).next_cells()) == 12
 
 
 def test_a_race_may_be_of_some_configurations() -> None:
-    plan = RunPlan(4, (Race(FOLDS.splits), Race(FOLDS.splits[:1], configurations=(2,))))
-    assert plan.n_cells == 13
-    assert plan.races[1].entrants(3) == (2,)
+    other = Race((Split(2, 0, ROWS[2:], ROWS[:2]),), configurations=(2,))
+    scheduler = Scheduler(4, [Race(FOLDS.splits), other])
+    assert len(scheduler.next_cells()) == 13
+    assert scheduler.remaining(1) == [2]
 
 
 def test_shuffled_folds_stay_within_their_repeat_and_depend_on_the_entropy_alone() -> None:

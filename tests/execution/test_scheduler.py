@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
+from typing import TypeAlias
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heldout.execution.cells import CellKey
-from heldout.execution.plan import Race, RunPlan
-from heldout.execution.scheduler import MOST_LOSSES, Scheduler
+from heldout.execution.plan import MOST_LOSSES, Race, Scheduler
 from heldout.folds.splits import Split
 
 ROWS = np.arange(4)
 
 
-def plan_of(n_configurations: int, *races: tuple[int, bool]) -> RunPlan:
-    """Races of (splits, barriers), each with a repeat number of its own."""
-    return RunPlan(
-        n_configurations,
-        tuple(
-            Race(tuple(Split(number, fold, ROWS[:2], ROWS[2:]) for fold in range(n_splits)), barriers)
-            for number, (n_splits, barriers) in enumerate(races)
-        ),
-    )
+Plan: TypeAlias = tuple[int, list[Race]]
+
+
+def plan_of(n_configurations: int, *races: tuple[int, bool]) -> Plan:
+    """Races of (splits, barriers), each with a repeat number of its own, for so many configurations."""
+    return n_configurations, [
+        Race(tuple(Split(number, fold, ROWS[:2], ROWS[2:]) for fold in range(n_splits)), barriers)
+        for number, (n_splits, barriers) in enumerate(races)
+    ]
 
 
 plans = st.builds(
@@ -37,9 +38,11 @@ plans = st.builds(
 class Played:
     """A run of a plan with a player who decides by chance (seeded) what comes back when, dies, and leaves."""
 
-    def __init__(self, plan: RunPlan, seed: int, killers: dict[CellKey, int], done: set[CellKey]) -> None:
+    def __init__(self, plan: Plan, seed: int, killers: dict[CellKey, int], done: set[CellKey]) -> None:
         self.chance = random.Random(seed)
-        self.scheduler = Scheduler(plan, done)
+        self.n_configurations, self.races = plan
+        self.scheduler = Scheduler(*plan, done)
+        self.passed = Counter[int]()
         self.done: list[CellKey] = []
         self.given_up: list[CellKey] = []
         self.gone: dict[tuple[int, int], int] = {}  # (race, configuration) -> splits met
@@ -66,16 +69,17 @@ class Played:
         waiting = self.scheduler.waiting()
         for race in waiting:
             alive = self.scheduler.remaining(race)
+            self.passed[race] += 1
             # Decided by who is where alone, as every rule's decision is.
-            fate = random.Random(f"{race} {self.scheduler.n_splits_done(race)} {alive}")
+            fate = random.Random(f"{race} {self.passed[race]} {alive}")
             if fate.random() < 0.1:
                 for configuration in alive:
-                    self.gone[race, configuration] = self.scheduler.n_splits_done(race)
+                    self.gone[race, configuration] = self.passed[race]
                 self.scheduler.stop(race)
                 continue
             leaving = [configuration for configuration in alive[1:] if fate.random() < 0.3]
             for configuration in leaving:
-                self.gone[race, configuration] = self.scheduler.n_splits_done(race)
+                self.gone[race, configuration] = self.passed[race]
             self.scheduler.drop(race, leaving)
         return bool(waiting)
 
@@ -83,8 +87,8 @@ class Played:
         """What everybody should have met, seen from who left when."""
         return {
             CellKey(configuration, split.repeat, split.fold)
-            for race, progress in enumerate(self.scheduler.plan.races)
-            for configuration in range(self.scheduler.plan.n_configurations)
+            for race, progress in enumerate(self.races)
+            for configuration in range(self.n_configurations)
             for split in progress.splits[: self.gone.get((race, configuration))]
         }
 
@@ -92,13 +96,13 @@ class Played:
 @settings(max_examples=120)
 @given(plan=plans, seed=st.integers(0, 2**20), data=st.data())
 def test_everybody_meets_what_is_due_once_and_nothing_after_leaving(
-    plan: RunPlan, seed: int, data: st.DataObject
+    plan: Plan, seed: int, data: st.DataObject
 ) -> None:
     every = [
         CellKey(configuration, split.repeat, split.fold)
-        for race in plan.races
+        for race in plan[1]
         for split in race.splits
-        for configuration in range(plan.n_configurations)
+        for configuration in range(plan[0])
     ]
     killers = data.draw(st.dictionaries(st.sampled_from(every), st.integers(1, 5), max_size=3))
     before = data.draw(st.sets(st.sampled_from(every), max_size=len(every)))
@@ -118,7 +122,7 @@ def test_everybody_meets_what_is_due_once_and_nothing_after_leaving(
 
 
 def test_suspects_come_back_one_at_a_time_and_the_innocent_lose_nothing() -> None:
-    scheduler = Scheduler(plan_of(3, (2, False)))
+    scheduler = Scheduler(*plan_of(3, (2, False)))
     cells = scheduler.next_cells()
     assert len(cells) == 6
     bad, good, other = cells[:3]
@@ -137,7 +141,7 @@ def test_suspects_come_back_one_at_a_time_and_the_innocent_lose_nothing() -> Non
 
 
 def test_a_cluster_that_lost_several_workers_on_a_cell_needs_no_more_of_them() -> None:
-    scheduler = Scheduler(plan_of(2, (1, False)))
+    scheduler = Scheduler(*plan_of(2, (1, False)))
     bad, good = scheduler.next_cells()
     assert scheduler.lose([bad], times=4) == [bad]
     assert scheduler.attempts(bad) == 4
@@ -146,7 +150,7 @@ def test_a_cluster_that_lost_several_workers_on_a_cell_needs_no_more_of_them() -
 
 
 def test_what_was_done_already_is_nobodys_fault() -> None:
-    scheduler = Scheduler(plan_of(2, (1, False)))
+    scheduler = Scheduler(*plan_of(2, (1, False)))
     first, second = scheduler.next_cells()
     scheduler.record(first)
     assert scheduler.lose([first]) == []
@@ -154,7 +158,7 @@ def test_what_was_done_already_is_nobodys_fault() -> None:
 
 
 def test_races_wait_for_their_own_barriers_only() -> None:
-    scheduler = Scheduler(plan_of(2, (2, True), (2, True)))
+    scheduler = Scheduler(*plan_of(2, (2, True), (2, True)))
     for cell in scheduler.next_cells():
         if cell.repeat == 0:
             scheduler.record(cell)
@@ -163,4 +167,3 @@ def test_races_wait_for_their_own_barriers_only() -> None:
     assert scheduler.n_saved == 1
     assert scheduler.next_cells() == [CellKey(0, 0, 1), CellKey(0, 1, 0), CellKey(1, 1, 0)]
     assert (scheduler.remaining(0), scheduler.remaining(1)) == ([0], [0, 1])
-    assert (scheduler.n_splits_done(0), scheduler.n_splits_done(1)) == (1, 0)

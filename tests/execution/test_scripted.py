@@ -15,10 +15,9 @@ from heldout.data.task import Task, truth_of
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.executors.base import WorkersLostError
 from heldout.execution.fit import Work, make_scoring
-from heldout.execution.loop import ResultKeeper, run_races
-from heldout.execution.plan import Race, RunPlan
-from heldout.execution.scheduler import MOST_LOSSES, Scheduler
-from heldout.execution.store.base import MemoryRun
+from heldout.execution.plan import MOST_LOSSES, Race
+from heldout.execution.run import OpenRun, RunSettings
+from heldout.execution.store import MemoryRun
 from heldout.folds.splits import make_folds
 
 TASK = Task(np.arange(24.0).reshape(12, 2), truth_of(np.linspace(0.1, 1.3, 12)))
@@ -38,9 +37,8 @@ CELLS = all_cells(N_CONFIGURATIONS, WORK.folds)
 def run(executor: ScriptedExecutor, into: MemoryRun | None = None) -> dict[CellKey, CellResult]:
     """What a run holds at the end."""
     kept = MemoryRun(entropy=0) if into is None else into
-    scheduler = Scheduler(RunPlan(N_CONFIGURATIONS, (Race(WORK.folds.splits),)), kept.acknowledged())
     with executor:
-        run_races(scheduler, WORK, executor, ResultKeeper(kept, (), lambda result: None))
+        OpenRun(WORK, kept, executor, RunSettings()).run_races([Race(WORK.folds.splits)])
     return {result.key: result for result in kept.results()}
 
 

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 import heldout as ho
 from heldout.data.task import Task, truth_of
 from heldout.errors import HeldoutWarning
-from heldout.execution.stopping_rows import n_scored
+from heldout.execution.row_flags import n_scored
 
 RNG = np.random.default_rng(0)
 N = 100

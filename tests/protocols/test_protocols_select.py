@@ -26,8 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
-from heldout.arguments.parts import repeatable
-from heldout.arguments.search import SearchArguments
+from heldout.arguments.search import SearchArguments, repeatable
 from heldout.errors import InputError
 from heldout.execution.copies import with_copies_together
 from heldout.protocols.draws import drawn_rows

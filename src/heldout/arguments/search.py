@@ -1,43 +1,63 @@
-"""The arguments of a whole search as users pass them, made into a ``Search``."""
+"""What users pass in scikit-learn's terms, as our nouns: a target, scorers, weights, folds, a whole search."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import is_classifier
-from sklearn.model_selection import GridSearchCV
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.metrics import get_scorer_names
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    GroupShuffleSplit,
+    LeaveOneGroupOut,
+    LeavePGroupsOut,
+    StratifiedGroupKFold,
+)
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, has_fit_parameter
 
 from heldout import _defaults
-from heldout.arguments.parts import (
-    check_weights_fit,
-    checked_target,
-    deciding_scorer,
-    repeatable,
-    routed_to_fit,
-    rows_of,
-    running_of,
-    scorers_of,
-    scoring_with_metrics,
-    seeded_folds,
-    task_of,
-)
+from heldout._sklearn import BaseSearchCV, gathered_scorers, n_rows_of, scorers_of_search
+from heldout._streams import numpy_seed
 from heldout.arguments.sampling import sample_configurations
 from heldout.configurations import Configurations, are_same, checked_entries, checked_model, make_configurations
-from heldout.data.task import Task, Truth, in_one_order
-from heldout.errors import InputError
+from heldout.data.equal_rows import COPIES, row_numbers
+from heldout.data.task import (
+    Task,
+    TaskKind,
+    Truth,
+    checked_groups,
+    checked_weights,
+    has_fields,
+    has_two_columns,
+    in_one_order,
+    survival_target,
+    target_column,
+    truth_of,
+    with_fields,
+)
+from heldout.errors import InputError, input_error, reason_of
 from heldout.execution.copies import CopiesTogether
 from heldout.execution.events import Listener
 from heldout.execution.fit import Routing, Scoring, make_scoring
+from heldout.execution.listeners import progress_listeners
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search, SearchSpec, imputed
 from heldout.execution.search_check import check_repeated
 from heldout.execution.sharing.groups import check_share
 from heldout.execution.store import entropy_of_run, store_of
-from heldout.folds.splits import Folds
+from heldout.folds.plans import FoldPlan, KFolds, seeded
+from heldout.folds.splits import Folds, make_folds
+from heldout.metrics.base import Metric
 from heldout.metrics.from_scorer import scorer_of_class
+from heldout.metrics.named import metric_named, scorer
+from heldout.metrics.survival_model import gives_survival, last_step, scores_concordance
 from heldout.spaces.procedure import TuningProcedure
 
 PARTS_OF_A_SPACE = ("estimator", "param_grid", "param_distributions", "n_iter")
@@ -209,14 +229,10 @@ class SearchArguments(SearchSpec):
         )
 
     def running(self, listeners: Sequence[Listener] = ()) -> RunSettings:
-        """Where its fits run and are kept."""
-        return running_of(
-            n_jobs=self.n_jobs,
-            pre_dispatch=self.pre_dispatch,
-            fit_timeout=self.fit_timeout,
-            store=self.store,
-            verbose=self.verbose,
-            listeners=listeners,
+        """Where its fits run and are kept; a stored run is continued."""
+        told = [*progress_listeners(self.verbose), *listeners]
+        return RunSettings(
+            store_of(self.store), True, self.n_jobs, self.pre_dispatch, self.fit_timeout, listeners=told
         )
 
     def _models(self) -> list[Any]:
@@ -258,3 +274,244 @@ def _check_agrees(kind: str, name: str, its: Any, passed: Any, default: Any) -> 
             f"{kind} has `{name}={its!r}`, and `{name}={passed!r}` is passed beside it; leave `{name}` out, or set "
             f"it in the {kind}."
         )
+
+
+def checked_target(model: Any, y: Any, purpose: str) -> Any:
+    """The target as one column, unchanged where it is one; events and times as a structured array.
+
+    Two columns are events and times, unless ``model``, which learns them, is a classifier or a regressor.
+    ``purpose`` is what needs the target, for the sentence "This ... requires y": "protocol".
+
+    Raises InputError when there is none, it holds missing, complex or infinite values, or the model cannot learn
+    it.
+    """
+    if y is None:
+        raise InputError(
+            f"This {purpose} requires y to be passed, but the target y is None; without it there is no score to "
+            "estimate."
+        )
+    of_numbers = is_classifier(model) or is_regressor(model)
+    if has_fields(y) or (not of_numbers and has_two_columns(y)):
+        kind = type(last_step(model))
+        if of_numbers and kind.__module__.startswith("sklearn."):
+            raise InputError(
+                f"the target holds events and times, which {kind.__name__} cannot learn; give a survival model "
+                "(scikit-survival's, or ho.spaces.CoxRegression), or the one column to predict."
+            )
+        # Survival models want the event as booleans; what the user calls the two is left.
+        target = survival_target(y)
+        return with_fields(target, y.dtype.names) if has_fields(y) else target
+    column = y if getattr(y, "ndim", 0) == 1 else _one_column(y)
+    values = target_column(column)
+    if values.dtype.kind == "c":
+        raise InputError("Complex data not supported: the target must be real numbers or labels.")
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        raise InputError(
+            "Input y contains infinity or a value too large for dtype('float64'). Every row needs a finite target."
+        )
+    if isinstance(y, list):
+        return y
+    # scikit-learn cannot take rows of pandas' own arrays (``y.values`` of text that Arrow keeps).
+    return values if hasattr(column, "_from_sequence") else column
+
+
+def target_of_search(model: Any, y: Any, name: str) -> Any:
+    """``checked_target``, or what only scorers can read: several columns, or no target where none is required."""
+    if y is None:
+        return checked_target(model, y, name) if get_tags(model).target_tags.required else None
+    shape = y.shape if hasattr(y, "shape") else np.asarray(y, dtype=object).shape
+    is_events = has_two_columns(y) and not (is_classifier(model) or is_regressor(model)) and _are_events(model, y)
+    return y if math.prod(shape[1:]) > 1 and not is_events else checked_target(model, y, name)
+
+
+def _are_events(model: Any, y: Any) -> bool:
+    """Whether the first of two columns holds events, or must, because the model is one of survival."""
+    first = y[0] if isinstance(y, tuple) else np.asarray(y, dtype=object)[:, 0]
+    return gives_survival(model) or scores_concordance(model) or set(np.asarray(first).tolist()) <= {0, 1}
+
+
+def repeatable(model: Any) -> Any:
+    """The model as every fit of a protocol repeats it: each search inside it begins anew.
+
+    A search of ours keeps no fits of its own in a store, where it would find those of other rows, and makes no
+    estimate.
+
+    Raises InputError for a search that would continue a study, which holds the scores of other rows.
+    """
+    params = model.get_params(deep=True)
+    changed: dict[str, None] = {}
+    for name, value in params.items():
+        place, _, own = name.rpartition("__")
+        owner = params.get(place) if place else model
+        if value is None or not hasattr(owner, "fit"):
+            continue
+        if own == "study" and hasattr(value, "trials"):
+            raise InputError(
+                f"{type(owner).__name__} has a study, and every fit would continue it with the scores of other "
+                "rows; leave study out, and each fit makes one of its own."
+            )
+        if own in ("store", "method") and _OF_OUR_SEARCHES <= owner.get_params(deep=False).keys():
+            changed[name] = None
+    return clone(model).set_params(**changed) if changed else model
+
+
+_OF_OUR_SEARCHES = {"store", "method", "n_bootstraps", "keep_predictions"}
+_BY_GROUP = (GroupKFold, GroupShuffleSplit, LeaveOneGroupOut, LeavePGroupsOut, StratifiedGroupKFold, FoldPlan)
+
+
+def routed_to_fit(models: Iterable[tuple[str, Any]], weights: Any, groups: Any) -> Routing:
+    """What ``fit`` receives: weights go to every model, groups to searches whose folds need them.
+
+    ``models``: each with its name in a list, "" for one that is no list.
+    """
+    fit = {} if weights is None else {"sample_weight": weights}
+    if groups is None:
+        return Routing(fit=fit)
+    divides = {name for name, model in models if isinstance(getattr(model, "cv", None), _BY_GROUP)}
+    return Routing(fit=fit, fit_of_model={name: {**fit, "groups": groups} for name in divides})
+
+
+def rows_of(X: Any, y: Any) -> tuple[Any, Any]:
+    """Data and target that can be indexed by row and have as many rows."""
+    try:
+        checked, target = indexable(X, y)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"X and y cannot be used as rows: {error}.") from None
+    return checked, target
+
+
+def _one_column(y: Any) -> Any:
+    try:
+        return column_or_1d(y, warn=True)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"the target must be one column of labels or numbers: {error}") from None
+
+
+def truth_for(model: Any, y: Any, metric: Metric | None = None) -> Truth:
+    """The target as a model of its kind reads it, or as the metric does where the model has none."""
+    if has_fields(y):
+        return truth_of(y, TaskKind.SURVIVAL)
+    asked = set() if metric is None or is_classifier(model) or is_regressor(model) else metric.tasks
+    if is_classifier(model) or (asked and asked <= {TaskKind.BINARY, TaskKind.MULTICLASS}):
+        try:
+            with np.errstate(invalid="ignore"):  # it casts amounts to whole numbers to see what they are
+                check_classification_targets(y)
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{reason_of(error)}. Give labels, or a regressor.") from None
+        return truth_of(y, TaskKind.MULTICLASS)
+    return truth_of(y, TaskKind.REGRESSION if is_regressor(model) or asked == {TaskKind.REGRESSION} else None)
+
+
+def _is_metric(scoring: Any) -> bool:
+    """Whether it is a metric of ours, or the class of one, which ``metric_named`` refuses."""
+    return isinstance(scoring, Metric) or (isinstance(scoring, type) and issubclass(scoring, Metric))
+
+
+def scoring_with_metrics(scoring: Any) -> Any:
+    """What scikit-learn's searches take as ``scoring``: metrics of ours, or names that it lacks, as scorers.
+
+    Examples
+    --------
+    >>> scorers = scoring_with_metrics({"r2": "r2", "c": "concordance_index"})
+    >>> scorers["r2"], scorers["c"]._score_func.__name__
+    ('r2', 'concordance_index')
+    """
+    if isinstance(scoring, str):
+        return scoring if scoring in get_scorer_names() else scorer(scoring)
+    if _is_metric(scoring):
+        return scorer(scoring)
+    if isinstance(scoring, Mapping):
+        return {name: scoring_with_metrics(one) for name, one in scoring.items()}
+    if not isinstance(scoring, list | tuple | set):
+        return scoring
+    if not all(isinstance(one, str) or _is_metric(one) for one in scoring):
+        return scoring
+    names = [one if isinstance(one, str) else metric_named(one).name for one in scoring]
+    if set(names) <= set(get_scorer_names()) and all(isinstance(one, str) for one in scoring):
+        return scoring
+    if len(set(names)) < len(names):
+        raise InputError(
+            f"scoring lists metrics of one name, got {', '.join(names)}; name each yourself in a dict.",
+            argument="scoring",
+        )
+    return {name: scoring_with_metrics(one) for name, one in zip(names, scoring, strict=True)}
+
+
+def scorers_of(search: BaseSearchCV) -> tuple[Any, Any]:
+    """The scorers of a search as scikit-learn gathers them, and what chooses.
+
+    Raises InputError when ``scoring`` or ``refit`` is nothing that it knows.
+    """
+    try:
+        scorers = scorers_of_search(search)
+    except InputError:
+        raise
+    except (ValueError, TypeError) as error:
+        reason = reason_of(error)
+        raise input_error(
+            f"`scoring={search.scoring!r}` with `refit={search.refit!r}` cannot be used: {reason}.",
+            error,
+            argument="scoring",
+        ) from error
+    return scorers
+
+
+def deciding_scorer(scorers: Any, scoring: Any, refit: Any) -> str:
+    """The name of the scorer that chooses the winner, of scorers as scikit-learn has gathered them."""
+    if (members := gathered_scorers(scorers)) is not None:
+        return refit if isinstance(refit, str) else str(next(iter(members)))
+    # A callable may turn out to return several scores; ``refit`` then names one of them.
+    return refit if callable(scoring) and isinstance(refit, str) else "score"
+
+
+def task_of(
+    model: Any, X: Any, y: Any, groups: Any = None, sample_weight: Any = None, metric: Metric | None = None
+) -> Task:
+    """Rows, a target that ``checked_target`` passed, groups and weights as a task for such a model and metric."""
+    columns = np.zeros(n_rows_of(X)) if y is None else y.toarray() if hasattr(y, "toarray") else np.asarray(y)
+    if y is None or columns.ndim > 1:
+        if columns.ndim != 2 or columns.dtype.kind not in "biuf":  # no numbers: which rows are equal
+            columns = np.unique(columns.reshape(len(columns), -1).astype(str), axis=0, return_inverse=True)[1]
+        truth = Truth(TaskKind.OTHER, columns)
+    else:
+        truth = truth_for(model, y, metric)
+    weights = checked_weights(sample_weight, truth.n_rows)
+    return Task(X, truth, checked_groups(groups_of(X, groups), truth.n_rows), weights, y)
+
+
+def groups_of(X: Any, groups: Any) -> Any:
+    """The groups as passed; one a set of rows with equal predictors where they are "copies"."""
+    return row_numbers(X) if isinstance(groups, str) and groups == COPIES else groups
+
+
+def check_weights_fit(models: Iterable[tuple[str, Any]]) -> None:
+    """Refuse ``sample_weight`` where the ``fit`` of a (name, estimator) does not take it."""
+    unable = next((name for name, model in models if not has_fit_parameter(model, "sample_weight")), None)
+    if unable is not None:
+        raise InputError(
+            f"sample_weight goes to every fit, and {unable}.fit does not take it; leave it out, or give an "
+            "estimator that does.",
+            argument="sample_weight",
+        )
+
+
+def seeded_folds(
+    task: Task,
+    cv: Any,
+    entropy: int,
+    *,
+    repeats: int = 1,
+    classifier: bool | None = None,
+    small_classes: Literal["refuse", "allow"] = "allow",
+) -> Folds:
+    """``make_folds`` with an integer that keeps groups whole and a seed for a splitter that shuffles with none."""
+    cv = cv if task.groups is None else keeping_groups(cv)
+    cv = seeded(cv, numpy_seed(entropy, "folds", 0))
+    return make_folds(
+        task, cv, repeats=repeats, entropy=entropy, classifier=classifier, small_classes=small_classes
+    )
+
+
+def keeping_groups(cv: Any) -> Any:
+    """An integer as a plan that keeps groups whole; a splitter unchanged."""
+    return KFolds(5 if cv is None else int(cv)) if cv is None or isinstance(cv, int | np.integer) else cv

@@ -107,7 +107,7 @@ def run_session(
     options: RunOptions, folder: OutputFolder, console: Console, *listeners: Listener
 ) -> Iterator[RunSettings]:
     """How a command fits: with its engine, into the run file of its folder, showing progress."""
-    from heldout.execution.listeners.progress import progress_listeners
+    from heldout.execution.listeners import progress_listeners
     from heldout.execution.run import RunSettings
     from heldout.execution.store.sqlite import SQLiteStore
 

@@ -35,9 +35,8 @@ if TYPE_CHECKING:
     from heldout.estimates.question import AnyAggregate
     from heldout.estimates.types import Alternative
     from heldout.execution.fit import Scoring
-    from heldout.execution.fold_models import DeployedModel
     from heldout.execution.run import RunSettings
-    from heldout.execution.search import Search
+    from heldout.execution.search import DeployedModel, Search
     from heldout.execution.sharing.groups import Share
     from heldout.folds.splits import Folds
     from heldout.protocols.nested.estimate import NestedEstimate

@@ -24,8 +24,6 @@ MOST = 2**63
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 """The errors that a damaged file causes in its readers."""
 
-_WORDS = {bool: "true or false", int: "a whole number", float: "a finite number", str: "text", bytes: "bytes"}
-
 
 @dataclass(frozen=True)
 class Between:
@@ -103,7 +101,7 @@ def _reader(kind: Any) -> Callable[[Any], Any]:
         return partial(_mapping, _whole_key if key is int else _reader(key), _reader(item))
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return partial(_member, kind)
-    return _LEAVES[kind]
+    return (lambda value: value) if kind is Any else partial(_leaf, kind, *_LEAVES[kind])
 
 
 def _one_of(readers: Sequence[Callable[[Any], Any]], may_lack: bool, value: Any) -> Any:
@@ -169,7 +167,7 @@ def _mapping(key: Callable[[Any], Any], item: Callable[[Any], Any], value: Any) 
 
 def _whole_key(value: Any) -> int:
     is_written = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 16
-    return int(value) if is_written else _whole(value)
+    return int(value) if is_written else int(_reader(int)(value))
 
 
 def _inside(place: str, reader: Callable[[Any], Any], value: Any) -> Any:
@@ -179,47 +177,30 @@ def _inside(place: str, reader: Callable[[Any], Any], value: Any) -> Any:
         raise wrong.inside(place) from None
 
 
-def _boolean(value: Any) -> bool:
-    if type(value) is not bool:
-        raise _wrong("true or false", value)
-    return value
+# ``type`` and not ``isinstance``, as True is an int; JSON may write a float as a whole number.
+_LEAVES: Mapping[type, tuple[str, Callable[[Any], bool]]] = {
+    bool: ("true or false", lambda value: type(value) is bool),
+    int: ("a whole number", lambda value: type(value) is int and abs(value) < MOST),
+    float: (
+        "a finite number",
+        lambda value: math.isfinite(value) if type(value) is float else type(value) is int and abs(value) < MOST,
+    ),
+    str: ("text", lambda value: type(value) is str),
+    bytes: ("bytes", lambda value: type(value) is bytes),
+}
 
 
-def _whole(value: Any) -> int:
-    if type(value) is not int or abs(value) >= MOST:
-        raise _wrong("a whole number", value)
-    return value
-
-
-def _number(value: Any) -> float:
-    # JSON may write a float as a whole number; ``type`` and not ``isinstance``, as True is an int.
-    if type(value) is int and abs(value) < MOST:
-        return float(value)
-    if type(value) is not float or not math.isfinite(value):
-        raise _wrong("a finite number", value)
-    return value
-
-
-def _text(value: Any) -> str:
-    if type(value) is not str:
-        raise _wrong("text", value)
+def _leaf(kind: type, words: str, is_one: Callable[[Any], bool], value: Any) -> Any:
+    if not is_one(value):
+        raise _wrong(words, value)
+    if kind is not str:
+        return kind(value)
     try:
         # Lone halves of surrogate pairs cannot be encoded, and so not stored again.
         value.isascii() or value.encode()
     except UnicodeEncodeError:
         raise _wrong("text without halves of characters", value) from None
     return value
-
-
-def _bytes(value: Any) -> bytes:
-    if type(value) is not bytes:
-        raise _wrong("bytes", value)
-    return value
-
-
-_LEAVES: Mapping[Any, Callable[[Any], Any]] = {
-    bool: _boolean, int: _whole, float: _number, str: _text, bytes: _bytes, Any: lambda value: value,
-}  # fmt: skip
 
 
 def _wrong(wanted: str, value: Any) -> _MismatchError:

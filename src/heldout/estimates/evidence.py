@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-import sklearn
 from numpy.typing import NDArray
 
 from heldout._types import Floats, Weightings
-from heldout._version import __version__
+from heldout._version import versions
 from heldout.data.task import Truth
 from heldout.estimates.intervals import effective_units
 from heldout.estimates.question import Aggregate, Settings
@@ -357,11 +355,7 @@ def predictions_of(predictions: NDArray[Any], averages: Averages | None, chosen:
 
 def settings_provenance(entropy: int) -> dict[str, Any]:
     """Seed, kernels and versions behind a number."""
-    versions = {
-        "heldout": __version__, "scikit-learn": sklearn.__version__, "numpy": np.__version__,
-        "python": platform.python_version(),
-    }  # fmt: skip
-    return {"entropy": entropy, "kernels": KERNELS, "versions": versions}
+    return {"entropy": entropy, "kernels": KERNELS, "versions": versions()}
 
 
 def defined_mean(values: NDArray[np.float64]) -> float:

@@ -25,7 +25,8 @@ from heldout.configurations import Configuration, Configurations, canonical_form
 from heldout.dropping.base import Barrier, Dropped
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult, CellTable, Saving, each_cell
-from heldout.execution.collect import RaceResults
+from heldout.execution.collect import RaceResults, columns_of_scores, mean_over_splits
+from heldout.execution.conclusion import pooled_scores
 from heldout.execution.events import (
     BarrierPassed,
     CellFinished,
@@ -37,10 +38,8 @@ from heldout.execution.events import (
 from heldout.execution.identity import AdaptivePlan, sources_of, storable
 from heldout.execution.run import OpenRun, RunSettings, open_run, with_means
 from heldout.execution.search import Search, imputed
-from heldout.execution.store.base import AddedConfiguration, MemoryRun, MemoryStore, Run
+from heldout.execution.store import AddedConfiguration, MemoryRun, MemoryStore, Run
 from heldout.execution.store.search_note import note_of
-from heldout.execution.table import columns_of_scores, mean_over_splits
-from heldout.execution.winner import pooled_scores
 from heldout.metrics.base import oriented
 
 EQUAL = "equal configurations"

@@ -5,6 +5,7 @@ A search plans cells, its workers do them, and its store acknowledges them one b
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -17,11 +18,15 @@ from numpy.typing import NDArray
 
 from heldout._text import counted
 from heldout.data.task import TaskKind, Truth
-from heldout.errors import StoreError
-from heldout.execution.fold_models import FittedModel
+from heldout.errors import StoreError, text_of
 from heldout.folds.splits import Place
 from heldout.metrics.base import Response
 from heldout.predictions import UNPREDICTED_LABEL
+
+try:
+    from cloudpickle import dumps as dumps  # type: ignore[import-untyped,unused-ignore]
+except ImportError:  # joblib before 1.6 contains its own
+    from joblib.externals.cloudpickle import dumps as dumps
 
 
 class CellKey(NamedTuple):
@@ -65,6 +70,55 @@ class Saving(NamedTuple):
     """What a fit by itself would have taken longer; None where nothing tells how long that is."""
     n_bytes: float = 0.0
     """The output of shared steps that was read and not made again."""
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """A model that made held-out predictions.
+
+    Attributes
+    ----------
+    estimator : estimator or None
+        None if it could not be sent here.
+    problem : str
+        Why it could not.
+    n_bytes_sent : int
+        Its size in the process that received it; 0 where it was fitted.
+    """
+
+    estimator: Any
+    problem: str = ""
+    n_bytes_sent: int = 0
+
+    @property
+    def n_bytes(self) -> int:
+        """About the memory that it takes; 0 if nothing tells."""
+        if self.n_bytes_sent or self.estimator is None:
+            return self.n_bytes_sent
+        arrays: list[pickle.PickleBuffer] = []
+        try:
+            rest = dumps(self.estimator, protocol=5, buffer_callback=arrays.append)
+        except Exception:
+            return 0
+        return len(rest) + sum(array.raw().nbytes for array in arrays)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # An error here would reach the pool, which takes it for one of the whole batch.
+        try:
+            return _received, (dumps(self.estimator, protocol=5),)
+        except Exception as error:
+            return FittedModel, (None, f"it cannot be sent between processes ({_line(error)}); use `n_jobs=1`")
+
+
+def _received(packed: bytes) -> FittedModel:
+    try:
+        return FittedModel(pickle.loads(packed), n_bytes_sent=len(packed))
+    except Exception as error:
+        return FittedModel(None, f"it cannot be read from another process ({_line(error)}); use `n_jobs=1`")
+
+
+def _line(error: Exception) -> str:
+    return f"{type(error).__name__}: {text_of(error)}"
 
 
 @dataclass(frozen=True, eq=False)

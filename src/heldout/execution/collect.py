@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import mmap
 import tempfile
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +19,19 @@ from heldout.data.checks import SHARE, memory_there
 from heldout.data.row_part import RowPart
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, Dropped, dropped_at
-from heldout.execution.cells import CellKey, CellResult, CellState, CellTable, ScoreColumn, check_predictions
+from heldout.execution.cells import (
+    CellKey,
+    CellResult,
+    CellState,
+    CellTable,
+    FittedModel,
+    ScoreColumn,
+    check_predictions,
+)
 from heldout.execution.fit import Scoring
-from heldout.execution.fold_models import FittedModel
 from heldout.folds.splits import Folds, Place, Split
 from heldout.metrics.base import Metric, Response, is_undefined
-from heldout.predictions import UNPREDICTED_LABEL, FoldScores, HeldOutPredictions
+from heldout.predictions import UNPREDICTED_LABEL, FoldScores, HeldOutPredictions, ranks
 
 
 @dataclass(eq=False)
@@ -353,3 +361,108 @@ def _failures(cells: CellTable) -> dict[int, str]:
     for configuration, split in np.argwhere(cells.is_in(CellState.FAILED)).tolist():
         failures.setdefault(configuration, cells.columns["message"][configuration, split])
     return failures
+
+
+Formatted: TypeAlias = Callable[[list[dict[str, Any]], int, list[dict[str, Any]]], dict[str, Any]]
+"""``BaseSearchCV._format_results``: from parameters, number of splits and one dict a cell to the table."""
+
+
+def results_table(
+    formatted: Formatted,
+    params: list[dict[str, Any]],
+    cells: CellTable,
+    fold_scores: Mapping[str, FoldScores],
+    out: Collection[int],
+    dropped_at: Mapping[int, int] | None = None,
+    *,
+    several: bool,
+    error_score: Any,
+) -> dict[str, Any]:
+    """``cv_results_``: the cells of a search as scikit-learn's table.
+
+    - ``out``: configurations that are no candidates.
+    - ``dropped_at``: if configurations could be dropped: the last split of each dropped one. The table then has
+      columns for it and for the number of splits of each configuration.
+    - ``several``: whether the scorers are several by construction: their one name may then be "score" too.
+    - ``error_score``: the score of a fit that failed or a scorer that raised.
+    """
+    # A cell that never ran did not fail; and a cell that did not raise may still lack one of several scores.
+    no_number = cells.is_in(CellState.DROPPED) | (error_score == "raise")
+    lacking = np.where(no_number, np.nan, np.nan if error_score == "raise" else error_score)
+    none = ScoreColumn.empty(lacking.shape)
+
+    def scores_of(columns: Mapping[str, ScoreColumn]) -> list[Any]:
+        filled = {name: columns.get(name, none).filled(lacking).ravel().tolist() for name in fold_scores}
+        if not several and tuple(filled) == ("score",):
+            return filled["score"]
+        return [dict(zip(filled, values, strict=True)) for values in zip(*filled.values(), strict=True)]
+
+    columns = {
+        "fit_time": cells.columns["fit_seconds"].ravel().tolist(),
+        "score_time": cells.columns["score_seconds"].ravel().tolist(),
+        "test_scores": scores_of(cells.test_scores),
+        "train_scores": scores_of(cells.train_scores),
+    }
+    rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    with warnings.catch_warnings():
+        if dropped_at:  # that a dropped configuration lacks scores is no news
+            warnings.filterwarnings("ignore", "One or more of the (test|train) scores are non-finite")
+        results = formatted(params, len(cells.places), rows)
+    for name, scores in fold_scores.items():
+        means = mean_over_splits(scores.oriented())
+        means[list(out)] = np.nan
+        own = ranks(means)
+        # These are scikit-learn's ranks, unless a failure would rank by error_score, a split without any score
+        # would make every configuration the first, or a rounding error would put another before the winner.
+        first = results[f"rank_test_{name}"][own.argmin()] == 1
+        if out or not np.isfinite(scores.values).all() or not first:
+            results[f"rank_test_{name}"] = own
+    if dropped_at is not None:
+        results["n_splits_evaluated"] = (~cells.is_in(CellState.DROPPED)).sum(axis=1, dtype=np.int32)
+        at = [dropped_at.get(configuration, -1) for configuration in range(len(params))]
+        results["dropped_at_split"] = np.array(at, dtype=np.int32)
+    return results
+
+
+def constant_columns(cells: CellTable) -> dict[str, NDArray[np.float64]]:
+    """The columns that do not change when rows get other weights: times, and scores on the training rows.
+
+    A callable ``refit`` may read them beside the replayed test scores.
+    """
+    measured = {"fit_time": cells.columns["fit_seconds"], "score_time": cells.columns["score_seconds"]}
+    measured |= {f"train_{name}": column.values for name, column in cells.train_scores.items()}
+    columns: dict[str, NDArray[np.float64]] = {}
+    for name, of_configuration in measured.items():
+        columns[f"mean_{name}"] = of_configuration.mean(axis=1)
+        columns[f"std_{name}"] = of_configuration.std(axis=1)
+        if name.startswith("train_"):
+            columns |= {f"split{i}_{name}": split for i, split in enumerate(of_configuration.T)}
+    return columns
+
+
+def columns_of_scores(cells: CellTable, fold_scores: Mapping[str, FoldScores]) -> dict[str, NDArray[np.float64]]:
+    """The columns of the table that hold scores and times, without ranks."""
+    columns = constant_columns(cells)
+    for name, scores in fold_scores.items():
+        of_splits = scores.oriented()
+        columns |= {f"split{i}_test_{name}": split for i, split in enumerate(of_splits)}
+        columns |= {f"mean_test_{name}": of_splits.mean(axis=0), f"std_test_{name}": of_splits.std(axis=0)}
+    return columns
+
+
+def mean_over_splits(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Plain mean over the splits (splits, C) in which a score is defined; NaN where none is.
+
+    With every score finite this is scikit-learn's ``mean_test_score`` to the last bit.
+
+    Examples
+    --------
+    >>> mean_over_splits(np.array([[0.5, np.nan], [0.7, np.nan], [np.nan, np.nan]])).tolist()
+    [0.6, nan]
+    """
+    defined = ~np.isnan(scores)
+    if defined.all():
+        return np.asarray(np.average(np.ascontiguousarray(scores.T), axis=1))
+    count = defined.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(defined, scores, 0.0).sum(axis=0) / count)

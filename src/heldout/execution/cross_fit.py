@@ -26,16 +26,13 @@ from heldout.estimates.methods import method_of
 from heldout.estimates.of_search import estimates_of_search
 from heldout.estimates.types import Estimate
 from heldout.execution.adaptive import Proposals, proposed_results
-from heldout.execution.collect import RaceResults, ResultCollector
-from heldout.execution.conclusion import Choose, Conclusion, with_constants
-from heldout.execution.events import StageStarted
-from heldout.execution.loop import tell
+from heldout.execution.collect import RaceResults, ResultCollector, mean_over_splits
+from heldout.execution.conclusion import Choose, Conclusion, winner_of, with_constants
+from heldout.execution.events import StageStarted, tell
 from heldout.execution.plan import Race
 from heldout.execution.run import RunSettings, open_run
 from heldout.execution.search import Search
-from heldout.execution.store.base import MemoryStore
-from heldout.execution.table import mean_over_splits
-from heldout.execution.winner import winner_of
+from heldout.execution.store import MemoryStore
 from heldout.flags import Flag
 from heldout.folds.splits import Folds, Split
 from heldout.metrics.base import Metric

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,33 +17,25 @@ from heldout.estimates.paired.overtuning import DefaultConfiguration, place_of
 from heldout.execution.collect import RaceResults
 from heldout.execution.conclusion import Conclusion, chosen_in, estimates_of
 from heldout.execution.events import FitsAdded
-from heldout.execution.fit import Scoring
 from heldout.execution.plan import Race
 from heldout.execution.run import OpenRun, RunSettings, Stop, open_run
 from heldout.execution.search import Search, imputed
 from heldout.execution.training_size import SmallerTraining, competitors, smaller_training_in
-from heldout.folds.splits import Folds
 from heldout.predictions import FoldScores
 
 
-def scores_in_halves(
-    run: OpenRun, folds: Folds, scoring: Scoring, names: Sequence[str], winner: int
-) -> Mapping[str, FoldScores]:
+def scores_in_halves(run: OpenRun, chosen: Conclusion) -> dict[str, FoldScores]:
     """The winner's scores on the splits of halves (splits, 1), one a scorer; each half is a repeat.
 
-    - ``run``: open, of the folds.
-    - ``names``: of the scorers.
-
-    None where the folds have no halves; NaN where the winner failed or has no score.
+    ``run``: open, of the search. NaN where the winner failed or has no score.
     """
-    if not folds.halves:
-        return {}
-    race = Race(folds.halves, configurations=(winner,))
+    folds, scoring = chosen.search.folds, chosen.search.scoring
+    race = Race(folds.halves, configurations=(chosen.winner,))
     run.run_races([race])
     cells = run.cell_results(race)
     in_half = len(folds.halves) // (2 * folds.n_halvings)
     found = {}
-    for name in names:
+    for name in chosen.found.fold_scores:
         metric = scoring.metrics.get(name)
         greater = metric is None or metric.greater_is_better
         scores = np.array([[cell.test_scores.get(name, np.nan)] for cell in cells], dtype=np.float64)
@@ -57,10 +49,8 @@ def scores_in_halves(
 
 
 def smaller_training(run: OpenRun, chosen: Conclusion) -> SmallerTraining | None:
-    """Fit what competes without two folds at a time, in the run of the search; None where that is not asked."""
+    """Fit what competes without two folds at a time, in the run of the search."""
     search = chosen.search
-    if not search.training_size_correction:
-        return None
     positions, pairs = competitors(chosen), search.folds.without_two
     # Fits without two folds have places of their own, so that resumed ones can be counted apart.
     places, n_fits = {split.place for split in pairs}, len(positions) * len(pairs)
@@ -76,11 +66,8 @@ FEWEST_ROWS = 50
 """With fewer predicted rows no interval ends a search: a few rows that all models predict well look tight."""
 
 
-def stop_of(search: Search, n_jobs: int | None = None) -> Stop | None:
-    """The rule of a search; None where it runs to its end."""
-    most = search.stop_when_width
-    if most is None:
-        return None
+def stop_of(search: Search, most: float, n_jobs: int | None = None) -> Stop:
+    """The rule of a search that ends when the interval of its estimate is no wider than ``most``."""
     judged = judged_after([split.repeat for split in search.race.splits])
 
     def stop(barrier: Barrier, found: RaceResults) -> Barrier:
@@ -140,14 +127,12 @@ def named_default(estimator: Any, default: Any) -> Configuration:
 
 def default_configuration(
     default: Any, estimator: Any, search: Search, running: RunSettings
-) -> DefaultConfiguration | None:
-    """What ``default`` names, with its fits; None without one.
+) -> DefaultConfiguration:
+    """What ``default`` names, with its fits.
 
     Among the configurations of a fixed search it takes no fit. Otherwise it is fitted on the splits of the search,
     as a run of its own, and can never be the winner.
     """
-    if default is None:
-        return None
     wanted = named_default(estimator, default)
     # Before an imputation is put in front: members are compared as the user named them.
     place = place_of(wanted, search.configurations.members)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import platform
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,10 +13,9 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import sklearn
 
 from heldout._text import counted
-from heldout._version import __version__
+from heldout._version import versions
 from heldout.configurations import (
     Configuration,
     NotHashableError,
@@ -28,21 +26,11 @@ from heldout.configurations import (
 from heldout.errors import StoreError
 from heldout.execution.fit import Work
 from heldout.execution.sharing.groups import Share, Sharing
-from heldout.execution.store.base import RunIdentity
+from heldout.execution.store import RunIdentity
 
 FILE_OF_USER = "__source_for_heldout__"
 """The attribute of a module that holds its source, where the command line ran it as a file of the user."""
 _OUR_OWN = ("heldout", "heldout_papers", "sklearn", "numpy", "scipy", "builtins")
-
-
-def versions() -> dict[str, str]:
-    """The versions of the packages that decide the numbers."""
-    return {
-        "heldout": __version__,
-        "scikit-learn": sklearn.__version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-    }
 
 
 @dataclass(frozen=True, eq=False)

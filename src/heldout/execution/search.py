@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import sklearn
@@ -20,12 +20,10 @@ from heldout.errors import InputError
 from heldout.estimates.of_search import Estimation, method_for
 from heldout.estimates.types import Estimate
 from heldout.execution.fit import Routing, Scoring, Work
-from heldout.execution.fold_models import DeployedModel, KeepModels
 from heldout.execution.inner_split import EarlyStopping, checked_early_stopping
 from heldout.execution.plan import Race, race_of_search
-from heldout.execution.row_order import flags_of_table
+from heldout.execution.row_flags import flags_of_stopping, flags_of_table
 from heldout.execution.sharing.groups import Share, Sharing
-from heldout.execution.stopping_rows import flags_of_stopping
 from heldout.execution.threads import THREAD_PARAMETERS, threads_of_boosters
 from heldout.flags import Flag
 from heldout.folds.splits import Folds, with_splits_without_two
@@ -33,6 +31,9 @@ from heldout.imputation.imputed_model import ImputedModel, checked_within_a_fit
 from heldout.imputation.settings import Imputation, imputation_of
 from heldout.selection import Best, CallableRefit, configuration_rule_of
 from heldout.selection.base import metrics_read
+
+KeepModels: TypeAlias = Literal["none", "winner", "all"]
+DeployedModel: TypeAlias = Literal["all", "bounded"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -220,7 +221,7 @@ class Search(SearchSpec):
         names = [one.get("sample_weight") for one in fits]
         return ("sample_weight", *(name for name in names if isinstance(name, str)))
 
-    @property
+    @cached_property
     def race(self) -> Race:
         """All its configurations on all its splits."""
         return race_of_search(self.folds, self.drop, self.entropy, stops=self.stop_when_width is not None)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 from joblib import cpu_count, effective_n_jobs
 
 from heldout import _defaults
 from heldout._text import counted
+from heldout.configurations import Configuration
 from heldout.data.checks import check_fits
 from heldout.data.task import Task, Truth
 from heldout.dropping.base import Course, DropRule
@@ -17,10 +19,10 @@ from heldout.estimates.candidates import check_selects, undrawable
 from heldout.estimates.methods import method_of
 from heldout.estimates.of_search import Estimation, check_applicable, is_default, refused_on_splits
 from heldout.estimates.ordered_rows import check_fits_rows, check_without_groups
-from heldout.execution.fit import Scoring
-from heldout.execution.inner_split import can_stop
+from heldout.execution.fit import Routing, Scoring
+from heldout.execution.inner_split import InnerSplit, can_stop, model_within
+from heldout.execution.row_flags import holds_rows
 from heldout.execution.search import Search, SearchSpec
-from heldout.execution.stopping_rows import check_stopping
 from heldout.execution.threads import asks_for_threads
 from heldout.flags import Flag
 from heldout.folds.splits import FEWEST, MOST, Folds
@@ -28,6 +30,7 @@ from heldout.metrics.aggregate import unfit_within
 from heldout.metrics.base import Metric, Needs, positive_of
 from heldout.selection import CallableRefit
 from heldout.selection.base import metrics_read
+from heldout.spaces.early_stopping import STOPPING_MODELS
 
 
 def unscored_splits(metric: Metric | None, truth: Truth, folds: Folds, *, all_of_them: bool = False) -> str:
@@ -116,7 +119,7 @@ def check_search(search: Search, n_planned: int | None = None) -> None:
     if search.deploy == "bounded":
         _check_deployable(search)
     if search.early_stopping is not None:
-        check_stopping(search.early_stopping, search.configurations, search.routed)
+        _check_stopping(search.early_stopping, search.configurations, search.routed)
     metrics = [metric for name in search.metrics_read if (metric := search.scoring.metrics.get(name))]
     if n_planned is None:
         search.rule.check(n_configurations, search.configurations.params, search.metrics_read)
@@ -188,6 +191,26 @@ def _check_settings(scoring: Scoring, estimation: Estimation) -> None:
         reason = unfit_within(metric) if metric is not None else f"the scorer '{name}' cannot be opened"
         if reason:
             raise InputError(f"{reason}.")
+
+
+def _check_stopping(split: InnerSplit, configurations: Sequence[Configuration], routed: Routing) -> None:
+    """Refuse an inner split for models that cannot stop early, and beside rows that are passed for the same end.
+
+    The configurations of an adaptive search are not known yet.
+    """
+    if configurations and not any(can_stop(configuration.fresh()) for configuration in configurations):
+        kinds = dict.fromkeys(type(model_within(each.fresh())).__name__ for each in configurations)
+        raise InputError(
+            f"`early_stopping={split.words}` is for {STOPPING_MODELS}, got {', '.join(kinds)}; leave it out.",
+            argument="early_stopping",
+        )
+    for fit_params in (routed.fit, *routed.fit_of_model.values()):
+        passed = next((name for name in fit_params if holds_rows(name)), None)
+        if passed is not None:
+            raise InputError(
+                f"`early_stopping={split.words}` and `{passed}=` both give rows to stop on; leave one of them out.",
+                argument="early_stopping",
+            )
 
 
 def _check_deployable(search: Search) -> None:

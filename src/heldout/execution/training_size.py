@@ -21,10 +21,9 @@ from heldout.estimates.centres import competing
 from heldout.estimates.training_size import SizeCorrection
 from heldout.estimates.types import Estimate
 from heldout.execution.cells import CellKey, CellResult, CellState, check_predictions
-from heldout.execution.collect import RaceResults
+from heldout.execution.collect import RaceResults, mean_over_splits
 from heldout.execution.conclusion import Conclusion
 from heldout.execution.search import Search
-from heldout.execution.table import mean_over_splits
 from heldout.flags import Flag
 from heldout.metrics.aggregate import score_on_scale
 from heldout.metrics.base import Metric, oriented, quiet_if_foreign

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from heldout._sklearn import rows_at
 from heldout._types import Floats
-from heldout.arguments.parts import seeded_folds
+from heldout.arguments.search import seeded_folds
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier
 from heldout.errors import InputError, reason_of
@@ -26,14 +26,12 @@ from heldout.estimates.evidence import FoldTable
 from heldout.estimates.question import Settings
 from heldout.evaluate import evaluation_of
 from heldout.execution.cells import CellResult
-from heldout.execution.collect import RaceResults
-from heldout.execution.conclusion import Choose, chosen_in, with_constants
+from heldout.execution.collect import RaceResults, mean_over_splits
+from heldout.execution.conclusion import Choose, chosen_in, pooled_scores, winner_of, with_constants
 from heldout.execution.plan import Race, race_of_search
 from heldout.execution.run import OpenRun, RunSettings, open_run
 from heldout.execution.search import Search
 from heldout.execution.search_check import check_search
-from heldout.execution.table import mean_over_splits
-from heldout.execution.winner import pooled_scores, winner_of
 from heldout.flags import Flag
 from heldout.folds.splits import Folds, Rows, Split
 from heldout.metrics.aggregate import constant_of_rows

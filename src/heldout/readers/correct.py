@@ -25,7 +25,7 @@ from heldout.estimates.inputs import warn_of
 from heldout.estimates.methods import answer, method_of
 from heldout.estimates.question import Settings, checked_adaptive
 from heldout.estimates.types import Alternative, Estimate
-from heldout.execution.table import mean_over_splits
+from heldout.execution.collect import mean_over_splits
 from heldout.flags import Flag
 from heldout.predictions import FoldScores, ranks
 from heldout.readers.finished_search import (

@@ -34,7 +34,8 @@ from heldout._sklearn import (
     params_at,
 )
 from heldout._text import is_one_of
-from heldout.arguments.parts import (
+from heldout.arguments.search import (
+    SearchArguments,
     deciding_scorer,
     groups_of,
     keeping_groups,
@@ -44,7 +45,6 @@ from heldout.arguments.parts import (
     target_of_search,
     task_of,
 )
-from heldout.arguments.search import SearchArguments
 from heldout.configurations import Configurations, checked_entries, checked_model
 from heldout.data.task import Task, checked_weights, in_one_order
 from heldout.dropping import DropRule, SearchStrategy, drop_rule_of, planned_folds
@@ -53,20 +53,18 @@ from heldout.estimates.block_length import BlockLength, Blocks
 from heldout.estimates.question import AnyAggregate
 from heldout.estimates.types import Alternative
 from heldout.evaluate import evaluate
-from heldout.execution.collect import RaceResults
+from heldout.execution.collect import RaceResults, mean_over_splits, results_table
 from heldout.execution.complexity import mean_complexities
 from heldout.execution.conclusion import Choose
 from heldout.execution.extras import default_configuration
 from heldout.execution.fit import Routing, make_scoring
-from heldout.execution.fold_models import DeployedModel, KeepModels
 from heldout.execution.inner_split import InnerSplit
 from heldout.execution.listeners.callbacks import SklearnCallbacks
 from heldout.execution.run import RunSettings
-from heldout.execution.search import Search
+from heldout.execution.search import DeployedModel, KeepModels, Search
 from heldout.execution.search_check import check_search
 from heldout.execution.sharing.groups import Share
 from heldout.execution.store import entropy_of_run
-from heldout.execution.table import ResultsTable, mean_over_splits
 from heldout.folds.plans import AUTO, plan_of_cv
 from heldout.folds.splits import Folds, make_folds
 from heldout.methods_text import MethodsText
@@ -209,7 +207,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         folds = self._folds(task, cv, drop, entropy, metadata, len(configurations))
         members = gathered_scorers(scorers)
         several = members is not None
-        table = partial(ResultsTable, self._format_results, several, self.error_score)
+        table = partial(results_table, self._format_results, several=several, error_score=self.error_score)
         scoring = make_scoring(task.truth, scorers, deciding, routed=metadata.scorer.score)
         others = {name: checked_weights(one, task.n_rows) for name, one in others.items()}
         scoring = replace(scoring, weights=others)
@@ -225,16 +223,17 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
             task, configurations, folds, scoring, entropy=entropy, routed=self._routed(metadata)
         )
         choose = partial(self._choice_of_refit, table) if callable(self.refit) else None
+        default = None
         if self.default is not None:  # nothing is fitted for a search that will be refused
             check_search(search, None if len(configurations) else 0)
-        default = default_configuration(self.default, self.estimator, search, without_callbacks(running))
+            default = default_configuration(self.default, self.estimator, search, without_callbacks(running))
         evaluation = self._evaluation(search, running, choose)
         if default is not None:
             default = default.among(evaluation.configurations.members).on(evaluation.folds_read)
             evaluation = replace(evaluation, default=default, n_fits=evaluation.n_fits + default.n_fits)
         self.scorer_ = scorers if members is None else members
         self.multimetric_ = several or tuple(evaluation.fold_scores) != ("score",)
-        self._adopt(evaluation, table(evaluation.configurations.params))
+        self._adopt(evaluation, table)
         return self
 
     def report(self, path: Any, *, X: Any = None, importance: str = "auto") -> Path:
@@ -453,12 +452,9 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         return Routing(metadata.estimator.fit, of_model, metadata.scorer.score)
 
     def _choice_of_refit(
-        self,
-        table: Callable[[list[dict[str, Any]]], ResultsTable],
-        found: RaceResults,
-        configurations: Configurations,
+        self, table: Callable[..., dict[str, Any]], found: RaceResults, configurations: Configurations
     ) -> int:
-        self.cv_results_ = table(configurations.params)(found.cells, found.fold_scores, found.failures)
+        self.cv_results_ = table(configurations.params, found.cells, found.fold_scores, found.failures)
         try:
             winner = int(self._select_best_index(self.refit, None, self.cv_results_))
         except (IndexError, TypeError) as error:
@@ -473,14 +469,14 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
             )
         return winner
 
-    def _adopt(self, evaluation: Evaluation, table: ResultsTable) -> None:
+    def _adopt(self, evaluation: Evaluation, table: Callable[..., dict[str, Any]]) -> None:
         """Set the fitted attributes."""
         if self.multimetric_ and callable(self.scoring):
             self._check_refit_for_multimetric(tuple(evaluation.fold_scores))
         if not callable(self.refit):
             dropped_at = None if drop_rule_of(self.drop) is None else evaluation.dropped_at_split
-            out = evaluation.predictions.out
-            self.cv_results_ = table(evaluation.cells, evaluation.fold_scores, out, dropped_at)
+            params, out = evaluation.configurations.params, evaluation.predictions.out
+            self.cv_results_ = table(params, evaluation.cells, evaluation.fold_scores, out, dropped_at)
         aggregate = evaluation.estimation.scale_of_selection
         for name, scores in (evaluation.whole_scores(aggregate) or {}).items():  # by which it chose
             self.cv_results_[f"{aggregate}_test_{name}"] = scores

@@ -22,10 +22,9 @@ from heldout.evaluate import evaluation_of
 from heldout.execution.adaptive import AdaptiveRun, Proposal, ProposalScore, open_adaptive
 from heldout.execution.collect import RaceResults
 from heldout.execution.conclusion import chosen_in
-from heldout.execution.fold_models import DeployedModel, KeepModels
 from heldout.execution.inner_split import InnerSplit
 from heldout.execution.run import RunSettings
-from heldout.execution.search import Search
+from heldout.execution.search import DeployedModel, KeepModels, Search
 from heldout.execution.search_check import check_search, warn_if_too_small
 from heldout.result import Evaluation
 

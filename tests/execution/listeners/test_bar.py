@@ -13,7 +13,7 @@ from rich.live import Live
 from sklearn.dummy import DummyClassifier
 
 import heldout as ho
-from heldout.arguments import parts
+from heldout.arguments import search as arguments
 from heldout.dropping.base import Barrier, Dropped
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.events import (
@@ -227,7 +227,7 @@ def test_the_terminal_is_given_back_however_a_search_ends(error, monkeypatch):
             assert not terminal.has_its_cursor
             raise error
 
-    monkeypatch.setattr(parts, "progress_listeners", lambda verbose: [listener, ends])
+    monkeypatch.setattr(arguments, "progress_listeners", lambda verbose: [listener, ends])
     with pytest.raises(error):
         ho.HeldOutSearchCV(DummyClassifier(), {"strategy": ["prior"]}, cv=3).fit([[0.0], [1.0]] * 30, [0, 1] * 30)
     assert terminal.has_its_cursor

@@ -11,9 +11,9 @@ from heldout.execution.events import (
     StageStarted,
     WorkersLost,
 )
+from heldout.execution.listeners import progress_listeners
 from heldout.execution.listeners.bar import BarOfFits
 from heldout.execution.listeners.lines import ProgressLines
-from heldout.execution.listeners.progress import progress_listeners
 from heldout.execution.listeners.words import computed_line, duration
 
 

@@ -18,7 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import heldout as ho
 from heldout.errors import StoreError
 from heldout.execution.cells import CellKey, CellResult, CellState, CellTable, Saving, ScoreColumn, each_cell
-from heldout.execution.store.base import AddedConfiguration, PlanNote, RunIdentity
+from heldout.execution.store import AddedConfiguration, PlanNote, RunIdentity
 from heldout.execution.store.file_status import file_status
 from heldout.execution.store.schema import checksum
 from heldout.execution.store.sqlite import SQLiteStore

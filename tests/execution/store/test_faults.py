@@ -15,7 +15,7 @@ from forked import Forked
 
 from heldout.errors import StoreError
 from heldout.execution.cells import CellKey, CellResult, CellState
-from heldout.execution.store.base import RunIdentity
+from heldout.execution.store import RunIdentity
 from heldout.execution.store.schema import SCHEMA_VERSION
 from heldout.execution.store.sqlite import SQLiteStore
 from heldout.metrics.base import Response
@@ -266,7 +266,7 @@ def test_a_disk_that_is_full_when_the_run_ends(path):
 HOLD = """
 import sys, time
 from heldout.execution.cells import *
-from heldout.execution.store.base import *
+from heldout.execution.store import *
 from heldout.execution.store.sqlite import *
 identity = RunIdentity("1" * 64, "2" * 64, "3" * 64, "{}", 7)
 with SQLiteStore(sys.argv[1]).open(identity, [("id 0", "{}")], resume=True) as run:

@@ -17,7 +17,7 @@ from heldout.dropping.base import Barrier, Dropped
 from heldout.errors import StoreError
 from heldout.execution.cells import CellKey, CellResult, CellState, Saving
 from heldout.execution.sharing.accounts import SharedFits
-from heldout.execution.store.base import PlanNote, RunIdentity
+from heldout.execution.store import PlanNote, RunIdentity
 from heldout.execution.store.file_status import FileState, file_status
 from heldout.execution.store.sqlite import SQLiteStore
 
@@ -227,7 +227,7 @@ def test_an_empty_file_holds_nothing(path):
 WRITE = """
 import sys, time
 from heldout.execution.cells import *
-from heldout.execution.store.base import *
+from heldout.execution.store import *
 from heldout.execution.store.sqlite import *
 identity = RunIdentity("1" * 64, "2" * 64, "3" * 64, "{}", 7)
 with SQLiteStore(sys.argv[1]).open(identity, [(f"id {i}", "{}") for i in range(4)], resume=True) as run:

@@ -9,7 +9,7 @@ import pytest
 from forked import Forked
 
 from heldout.execution.cells import CellKey, CellState, each_cell
-from heldout.execution.store.base import RunIdentity
+from heldout.execution.store import RunIdentity
 from heldout.execution.store.sqlite import SQLiteStore
 from heldout.metrics.base import Response
 
@@ -24,7 +24,7 @@ import sys
 import numpy as np
 from heldout.execution.cells import CellKey, CellResult, CellState, each_cell
 from heldout.metrics.base import Response
-from heldout.execution.store.base import RunIdentity
+from heldout.execution.store import RunIdentity
 from heldout.execution.store.sqlite import SQLiteStore
 
 identity = RunIdentity("1" * 64, "2" * 64, "3" * 64, "{}", 7)

@@ -18,8 +18,7 @@ import heldout as ho
 from heldout.cli.status import document_of, file_rows, run_rows
 from heldout.errors import InputError, StoreError
 from heldout.execution.cells import each_cell
-from heldout.execution.store import opening
-from heldout.execution.store.base import RunIdentity
+from heldout.execution.store import RunIdentity, opening
 from heldout.execution.store.file_status import file_status
 from heldout.execution.store.runs import block_statement, read_block, stored_runs
 from heldout.execution.store.sqlite import SQLiteStore

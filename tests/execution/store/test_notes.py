@@ -10,7 +10,7 @@ import pytest
 
 from heldout.dropping.base import Barrier, Dropped
 from heldout.errors import StoreError
-from heldout.execution.store.base import PlanNote, RunIdentity
+from heldout.execution.store import PlanNote, RunIdentity
 from heldout.execution.store.file_status import file_status
 from heldout.execution.store.opening import APPLICATION_ID
 from heldout.execution.store.sqlite import SQLiteStore

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError, text_of
-from heldout.execution.cells import CellKey, CellResult
+from heldout.execution.cells import CellKey, CellResult, dumps
 from heldout.execution.fit import Work
-from heldout.execution.fold_models import dumps
 
 
 class WorkersLostError(RuntimeError):

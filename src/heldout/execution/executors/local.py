@@ -39,14 +39,13 @@ from heldout.execution.executors.worker import (
     GRACE_SECONDS,
     Terms,
     do_sent_task,
-    do_task,
     end_workers_with_this_process,
     take_marks,
-    task_results,
     timeout_result,
 )
 from heldout.execution.fit import Work
 from heldout.execution.interrupts import one_ctrl_c_at_a_time
+from heldout.execution.split_fits import do_task, task_results
 from heldout.execution.threads import single_threaded
 
 _PREFIX = "heldout-"

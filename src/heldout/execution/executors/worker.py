@@ -21,12 +21,12 @@ import os
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, Any
 from uuid import uuid4
 
 import numpy as np
@@ -36,8 +36,8 @@ from heldout._loky import set_first_call
 from heldout.errors import Ending
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.executors.base import UNPACKED, ArrayPayload, Payload, survives_sending
-from heldout.execution.fit import FitsOfSplit, Work, error_line
-from heldout.execution.split_fits import SplitFits
+from heldout.execution.fit import Work, error_line
+from heldout.execution.split_fits import arriving_together, do_task
 
 GRACE_SECONDS = 2.0
 """From the exception to the end of the process."""
@@ -141,8 +141,6 @@ WATCHDOG = _Watchdog()
 
 THIS_PROCESS = uuid4().hex
 
-Watch: TypeAlias = Callable[[CellKey], AbstractContextManager[object]]
-
 _running: dict[int, str] = {}
 """The round whose cells a thread does."""
 _abandoned: set[str] = set()
@@ -161,43 +159,6 @@ class Terms:
     """The process that must not be ended."""
     parent: int | None = None
     """The number of the process with which its workers end."""
-
-
-SECONDS_BETWEEN_SCORES = 0.1
-
-
-def do_task(work: Work, cells: Sequence[CellKey], watch: Watch = nullcontext) -> Iterator[CellResult]:
-    """Fit and score cells of one split, one after another; those that share a fit come together.
-
-    ``watch`` is entered with a cell before its fit, and left after it.
-    """
-    split = work.split_of[cells[0].place]
-    positions = tuple(cell.configuration for cell in cells)
-    fits: FitsOfSplit = (work.do or SplitFits)(work, split, positions)
-    unscored: list[CellResult] = []
-    began = time.perf_counter()
-    try:
-        for unit in fits.units:
-            with watch(CellKey(unit[0], *split.place)):
-                unscored += fits.results(unit)
-            # Scores of several cells at once are cheaper, but results should not wait long to be stored.
-            if time.perf_counter() - began >= SECONDS_BETWEEN_SCORES:
-                done, unscored = fits.scored(unscored), []
-                yield from arriving_together(done)
-                began = time.perf_counter()
-    except (Exception, KeyboardInterrupt):
-        yield from arriving_together(fits.scored(unscored))  # nothing that is done is lost
-        raise
-    yield from arriving_together(fits.scored(unscored))
-
-
-def task_results(work: Work, cells: Sequence[CellKey]) -> list[CellResult]:
-    return arriving_together(list(do_task(work, cells)))
-
-
-def arriving_together(results: Sequence[CellResult]) -> list[CellResult]:
-    """The results, each with the number of those behind it."""
-    return [replace(result, n_following=len(results) - n) for n, result in enumerate(results, start=1)]
 
 
 def do_sent_task(

@@ -24,7 +24,7 @@ from heldout.data.declared import from_json
 from heldout.dropping.base import Barrier, Dropped
 from heldout.errors import StoreError
 from heldout.execution.cells import COLUMNS, CellResult, CellState, CellTable, Saving, ScoreColumn
-from heldout.execution.store.base import PlanNote, RunIdentity, SearchNote
+from heldout.execution.store import PlanNote, RunIdentity, SearchNote
 from heldout.execution.store.schema import checksum, rows_of, text_for_file
 from heldout.folds.splits import Place
 from heldout.metrics.base import Response

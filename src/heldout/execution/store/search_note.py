@@ -29,7 +29,7 @@ from heldout.estimates.methods import label_of, method_of
 from heldout.estimates.of_search import Estimation
 from heldout.execution.fit import Scoring
 from heldout.execution.search import Search
-from heldout.execution.store.base import SearchNote
+from heldout.execution.store import SearchNote
 from heldout.flags import Flag
 from heldout.folds.splits import Folds, Split
 from heldout.metrics import check_fits, metric_named

@@ -15,7 +15,7 @@ import numpy as np
 from heldout.errors import StoreError
 from heldout.estimates.types import Estimate
 from heldout.execution.cells import CellKey, CellResult, CellTable, is_among
-from heldout.execution.store.base import AddedConfiguration, PlanNote, RunIdentity, SearchNote
+from heldout.execution.store import AddedConfiguration, PlanNote, RunIdentity, SearchNote
 from heldout.execution.store.opening import (
     claim,
     clear_owner,

@@ -24,11 +24,11 @@ from heldout.configurations import Configurations
 from heldout.errors import InputError
 from heldout.execution.cells import CellResult, CellState
 from heldout.execution.collect import RaceResults
+from heldout.execution.conclusion import winner_of
 from heldout.execution.plan import Race
 from heldout.execution.responses import fold_scores, is_computable
 from heldout.execution.run import RunSettings, open_run
 from heldout.execution.search import Search
-from heldout.execution.winner import winner_of
 from heldout.folds.splits import Place, Rows, Split
 from heldout.predictions import UNPREDICTED_LABEL, FoldScores, HeldOutPredictions
 from heldout.protocols.branches import RepeatNumbers

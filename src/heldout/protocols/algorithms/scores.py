@@ -12,10 +12,10 @@ from heldout.estimates.base import interval_around, nadeau_bengio
 from heldout.estimates.of_search import estimates_of_search
 from heldout.estimates.question import Scale, Scales
 from heldout.estimates.types import Estimate
+from heldout.execution.collect import mean_over_splits
+from heldout.execution.conclusion import pooled_scores
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
-from heldout.execution.table import mean_over_splits
-from heldout.execution.winner import pooled_scores
 from heldout.metrics.base import Metric
 from heldout.predictions import is_predicted
 from heldout.protocols.algorithms.comparison import ComparedAlgorithm, FitCosts

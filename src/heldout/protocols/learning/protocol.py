@@ -23,13 +23,12 @@ from heldout.estimates.data_flags import flags_of_choice
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Estimate
 from heldout.execution.collect import RaceResults
-from heldout.execution.conclusion import warn_of_failures, with_constants
+from heldout.execution.conclusion import warn_of_failures, winner_of, with_constants
 from heldout.execution.fit import final_model
 from heldout.execution.run import RunSettings, open_run
 from heldout.execution.search import Search
 from heldout.execution.search_check import check_search
 from heldout.execution.sharing.groups import Share
-from heldout.execution.winner import winner_of
 from heldout.flags import Flag
 from heldout.folds.splits import Folds, Rows, Split, check_splits
 from heldout.metrics.base import Metric

@@ -16,9 +16,9 @@ from heldout.estimates.data_flags import flag_of_failed, flag_of_incomplete, fla
 from heldout.estimates.evidence import TIES, Evidence, settings_provenance
 from heldout.estimates.question import AnyAggregate, Scale, Scales, Settings
 from heldout.execution.cells import CellState
+from heldout.execution.collect import mean_over_splits
 from heldout.execution.conclusion import flags_of_order
 from heldout.execution.search import Search
-from heldout.execution.table import mean_over_splits
 from heldout.flags import Flag
 from heldout.metrics.aggregate import constant_of_rows
 from heldout.metrics.base import Metric, Response, at_times_of, is_undefined, quiet_if_foreign

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from heldout import _defaults
 from heldout._record import json_safe
 from heldout._text import is_one_of
-from heldout.arguments.parts import check_weights_fit, checked_target, repeatable, routed_to_fit, rows_of, task_of
+from heldout.arguments.search import check_weights_fit, checked_target, repeatable, routed_to_fit, rows_of, task_of
 from heldout.configurations import Configurations, checked_model, make_configurations
 from heldout.data.checks import RMS, TWO_STAGE, check_count, check_interval_settings, usual_name
 from heldout.data.task import Task, TaskKind, Truth, in_one_order

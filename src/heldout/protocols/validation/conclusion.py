@@ -16,7 +16,7 @@ from heldout.estimates.data_flags import flag_of_failed, flags_of_groups
 from heldout.estimates.evidence import settings_provenance
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Estimate, Interval
-from heldout.execution.row_order import flags_of_copies
+from heldout.execution.row_flags import flags_of_copies
 from heldout.execution.threads import on_one_thread
 from heldout.flags import Flag
 from heldout.imputation.coefficients import PooledCoefficients

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from heldout import _defaults
-from heldout.arguments.parts import running_of
 from heldout.data.checks import effective_threads
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Alternative
+from heldout.execution.listeners import progress_listeners
 from heldout.execution.run import RunSettings, open_run
 from heldout.execution.sharing.groups import Share
-from heldout.execution.store.base import MemoryStore
+from heldout.execution.store import MemoryStore, store_of
 from heldout.imputation.tables import missing_counts
 from heldout.protocols.validation.arguments import ValidationArguments
 from heldout.protocols.validation.conclusion import ValidationConclusion
@@ -140,7 +140,9 @@ def bootstrap_validate(
         estimator, metric, method, n_bootstraps, n_inner_bootstraps, imputation, interval, confidence_level,
         alternative, store, random_state, share, n_second_bootstraps, adjust_optimism,
     )  # fmt: skip
-    running = running_of(n_jobs=n_jobs, fit_timeout=fit_timeout, store=store, verbose=verbose)
+    running = RunSettings(
+        store_of(store), True, n_jobs, fit_timeout=fit_timeout, listeners=progress_listeners(verbose)
+    )
     return validated(arguments, arguments.plan(X, y, groups, sample_weight, pos_label), running)
 
 
