@@ -380,7 +380,7 @@ def flags_of_rows(evidence: Candidates) -> dict[Flag, str]:
         typical = 0
         if not evidence.chooses_ensemble:  # an ensemble averages what is clipped of its members
             # One by one: those of several classes are most of the memory.
-            columns = (evidence.predictions[:, [column]] for column in _some_columns(evidence))
+            columns = (evidence.predictions[:, column : column + 1] for column in _some_columns(evidence))
             some = [_clipped(metric, evidence.truth, column, counted) for column in columns]
             typical = int(np.median([np.zeros(1) if one is None else one for one in some]))
         return _flag_of_clipping(metric, int(of_winner[0]), typical, int(counted.sum()), evidence.winner_name)

@@ -78,7 +78,8 @@ def flags_of_sorted_file(task: Task, folds: Folds) -> dict[Flag, str]:
     part = row_part(task.truth, tested, _defaults.ROWS_OF_BOOTSTRAP, entropy=0)
     tested = tested if part is None else part.rows
     place = np.unique(labels[tested], return_inverse=True)[1]
-    chances = {"the target": _chance(_target_column(task.truth.rows(tested)), place)}
+    target, is_classes = task.truth.rows(tested), task.truth.kind.is_classification
+    chances = {"the target": _chance(_target_column(target), place, has_order=not is_classes)}
     names = [f"'{name}'" for name in getattr(task.X, "columns", ())]
     for number, column in zip(range(MOST_COLUMNS), columns_of(task.X), strict=False):
         chances[names[number] if number < len(names) else f"column {number}"] = _chance(column[tested], place)
@@ -144,13 +145,13 @@ def _target_column(truth: Truth) -> NDArray[Any]:
         return np.asarray(truth.values["time"])
     if truth.kind is TaskKind.OTHER:  # of several columns the first stands for all
         return truth.values.reshape(truth.n_rows, -1)[:, 0]
-    return truth.labels().astype(object) if truth.kind.is_classification else truth.values
+    return truth.values
 
 
-def _chance(column: NDArray[Any], folds: NDArray[np.intp]) -> float:
+def _chance(column: NDArray[Any], folds: NDArray[np.intp], *, has_order: bool = True) -> float:
     """The p-value of a column that differs so much between folds: Kruskal and Wallis, or χ² of categories."""
     codes, sizes = codes_of_column(column), np.bincount(folds)
-    if column.dtype.kind in "biufmM":
+    if has_order and column.dtype.kind in "biufmM":
         ranks = rankdata(codes) - (len(codes) + 1) / 2
         contrasts, total = 1, float(ranks @ ranks)
         between = float((np.bincount(folds, ranks) ** 2 / sizes).sum())

@@ -42,7 +42,7 @@ from heldout.execution.threads import on_one_thread, threads_of_boosters
 from heldout.folds.splits import Split
 from heldout.metrics.base import Metric, Response
 
-LARGE = 10_000_000
+LARGE = 1_000_000
 """Bytes of training rows that estimators which change no rows do not copy."""
 
 NOTHING_SHARED = StepChain((), "", ())
