@@ -12,7 +12,7 @@ import heldout as ho
 from heldout._record import json_safe
 from heldout.configurations import canonical_form
 from heldout.data.checks import effective_threads
-from heldout.execution.executors.local import JoblibExecutor
+from heldout.execution.executors.local import joblib_executor
 
 X, Y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2
 TREE, GRID = DecisionTreeClassifier(), {"max_depth": [1, 2]}
@@ -38,7 +38,7 @@ def test_odd_arguments_are_refused(search: Any, given: dict[str, Any], said: str
 
 @pytest.mark.parametrize("n_jobs", [0, True, 1.5, "2"])
 def test_no_number_of_jobs(n_jobs: Any) -> None:
-    for use in (effective_threads, JoblibExecutor):
+    for use in (effective_threads, joblib_executor):
         with pytest.raises(ho.InputError, match="n_jobs must be a number of processes"):
             use(n_jobs)
 

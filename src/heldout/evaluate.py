@@ -23,10 +23,11 @@ from heldout.estimates.types import Estimate
 from heldout.execution.adaptive import Proposals, proposed_results
 from heldout.execution.conclusion import Choose, Conclusion, chosen_in, estimates_of
 from heldout.execution.cross_fit import CrossFit, Obstacle, estimates_of_cross_fit, part_for_estimate
-from heldout.execution.events import SearchFinished, StageStarted, tell
+from heldout.execution.events import SearchFinished, StageStarted
 from heldout.execution.extras import scores_in_halves, smaller_training, stop_of
 from heldout.execution.fit import final_model
 from heldout.execution.fold_models import fold_models_of, only_model
+from heldout.execution.listeners import tell
 from heldout.execution.run import RunSettings, kept_part, open_run
 from heldout.execution.search import Search
 from heldout.execution.search_check import check_search, warn_if_too_small, warn_of_settings
@@ -205,7 +206,8 @@ def evaluation_of(
     finished = time.perf_counter()
     for_estimate = sum(each.n_fits for each in (cross_fit, smaller_training) if each is not None)
     n_fits = found.n_fits + len(search.folds.halves) + for_estimate
-    tell(listeners, SearchFinished(searched + finished - started, part_for_estimate(for_estimate, n_fits)))
+    words = part_for_estimate(for_estimate, n_fits) if for_estimate else ""
+    tell(listeners, SearchFinished(searched + finished - started, words))
     question = _question(chosen, halves, flags, cross_fit)
     return Evaluation(
         task=search.task, folds=found.folds, configurations=search.configurations, cells=found.cells,

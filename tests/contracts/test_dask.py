@@ -21,7 +21,8 @@ from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.events import CellFinished, WorkersLost
-from heldout.execution.executors.local import JoblibExecutor
+from heldout.execution.executors.base import Executor
+from heldout.execution.executors.local import joblib_executor
 from heldout.execution.fit import Work, make_scoring
 from heldout.execution.plan import Race
 from heldout.execution.run import OpenRun, RunSettings
@@ -63,7 +64,7 @@ def make_work(grid: Any, n_rows: int = 300, n_folds: int = 3) -> Work:
     return Work(task, scoring, make_configurations(Doing(), grid), make_folds(task, n_folds))
 
 
-def run(work: Work, executor: JoblibExecutor, listener: Any = None) -> dict[CellKey, CellResult]:
+def run(work: Work, executor: Executor, listener: Any = None) -> dict[CellKey, CellResult]:
     kept = MemoryRun(entropy=0)
     listeners = [] if listener is None else [listener]
     with executor:
@@ -117,9 +118,9 @@ def times_unpacked() -> int:
 def test_the_cluster_gives_what_one_process_gives_and_is_sent_the_work_once(client) -> None:
     work = make_work({"value": list(np.arange(12.0) / 7)}, n_rows=100_000)
     with joblib.parallel_config("loky"):
-        expected = run(work, JoblibExecutor(n_jobs=1))
+        expected = run(work, joblib_executor(n_jobs=1))
     before = client.run(times_unpacked)
-    executor = JoblibExecutor()
+    executor = joblib_executor()
     check_same(run(work, executor), expected)
     after = client.run(times_unpacked)
     assert [after[worker] - before[worker] for worker in before] == [1, 1]
@@ -136,10 +137,10 @@ def test_a_worker_is_killed_in_the_middle_and_nothing_is_lost(client) -> None:
             if len(finished) == 4:
                 os.kill(victim, signal.SIGKILL)
 
-    found = run(work, JoblibExecutor(), kill)
+    found = run(work, joblib_executor(), kill)
     assert len(finished) == len(set(finished)) == 15
     with joblib.parallel_config("loky"):
-        check_same(found, run(work, JoblibExecutor(n_jobs=1)))
+        check_same(found, run(work, joblib_executor(n_jobs=1)))
 
 
 def test_a_cell_that_kills_its_workers_is_given_up_and_nothing_else_is_lost(
@@ -149,7 +150,9 @@ def test_a_cell_that_kills_its_workers_is_given_up_and_nothing_else_is_lost(
     work = make_work([{"does": ["mean"], "value": [0.5, 1.5]}, {"does": ["kills"]}], n_folds=2)
     killer = CellKey(2, 0, 1)  # it trains on row 0, and the other fold tests it
     losses: list[WorkersLost] = []
-    found = run(work, JoblibExecutor(), lambda event: losses.append(event) if isinstance(event, WorkersLost) else 0)
+    found = run(
+        work, joblib_executor(), lambda event: losses.append(event) if isinstance(event, WorkersLost) else 0
+    )
     assert losses
     assert found[killer].state is CellState.FAILED
     assert found[killer].attempts >= 2
@@ -157,13 +160,13 @@ def test_a_cell_that_kills_its_workers_is_given_up_and_nothing_else_is_lost(
     del found[killer]
     assert len(found) == 5
     innocent = [cell for cell in all_cells(3, work.folds) if cell != killer]
-    with joblib.parallel_config("loky"), JoblibExecutor(n_jobs=1) as executor:
+    with joblib.parallel_config("loky"), joblib_executor(n_jobs=1) as executor:
         check_same(found, {result.key: result for result in executor.run(work, innocent)})
 
 
 def test_a_fit_has_a_time_limit(client) -> None:
     work = make_work({"does": ["mean", "forever"]}, n_folds=2)
-    found = run(work, JoblibExecutor(fit_timeout=0.5))
+    found = run(work, joblib_executor(fit_timeout=0.5))
     for cell, result in found.items():
         if cell.configuration:
             assert (result.state, result.message) == (CellState.FAILED, "it was stopped after fit_timeout=0.5 s")
@@ -173,7 +176,7 @@ def test_a_fit_has_a_time_limit(client) -> None:
 
 def test_an_abandoned_run_is_stopped(client) -> None:
     forever = make_work({"does": ["mean", "forever"]}, n_folds=2)
-    with JoblibExecutor() as executor:
+    with joblib_executor() as executor:
         results = executor.run(forever, all_cells(2, forever.folds))
         next(results)
         results.close()
@@ -189,7 +192,7 @@ def test_without_workers_an_error_ends_the_wait(monkeypatch: pytest.MonkeyPatch)
         distributed.Client(cluster, set_as_default=False) as alone,
         joblib.parallel_config("dask", client=alone),
         pytest.raises(InputError, match=r"the Dask cluster at tcp://127\.0\.0\.1:\d+ is lost"),
-        JoblibExecutor() as executor,
+        joblib_executor() as executor,
     ):
         list(executor.run(work, all_cells(1, work.folds)))
 
@@ -201,7 +204,7 @@ def test_without_a_scheduler_an_error_ends_the_wait() -> None:
         distributed.Client(cluster, set_as_default=False) as client,
         joblib.parallel_config("dask", client=client),
         pytest.raises(InputError, match="start it again and repeat this"),
-        JoblibExecutor() as executor,
+        joblib_executor() as executor,
     ):
         for _ in executor.run(work, all_cells(4, work.folds)):
             client.close()

@@ -18,7 +18,7 @@ from heldout.cli.result import search_rows
 from heldout.dropping import Bootstrap, Racing, Standing, Verdict
 from heldout.dropping.base import Course
 from heldout.errors import HeldoutWarning, InputError
-from heldout.execution.executors.local import JoblibExecutor
+from heldout.execution.executors.local import Here
 from heldout.flags import Flag
 from heldout.report import facts
 
@@ -126,7 +126,7 @@ def test_an_interrupted_race_goes_on_where_it_stopped(
     dropped: ho.HeldOutSearchCV, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done: list[int] = []
-    run = JoblibExecutor.run
+    run = Here.run
 
     def interrupted(self: Any, work: Any, cells: Any) -> Any:
         for result in run(self, work, cells):
@@ -135,10 +135,10 @@ def test_an_interrupted_race_goes_on_where_it_stopped(
             done.append(1)
             yield result
 
-    monkeypatch.setattr(JoblibExecutor, "run", interrupted)
+    monkeypatch.setattr(Here, "run", interrupted)
     with pytest.raises(KeyboardInterrupt):
         search(store=tmp_path / "run.db").fit(X, Y)
-    monkeypatch.setattr(JoblibExecutor, "run", run)
+    monkeypatch.setattr(Here, "run", run)
     assert outcome(search(store=tmp_path / "run.db").fit(X, Y)) == outcome(dropped)
 
 

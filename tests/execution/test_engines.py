@@ -33,12 +33,13 @@ from heldout.execution.executors import local
 from heldout.execution.executors.base import (
     SHARED_FROM_BYTES,
     ArrayPayload,
+    Executor,
     FilePayload,
     UnpackedWorks,
     payload_array,
     write_payload,
 )
-from heldout.execution.executors.local import MOST_UNEXPLAINED, JoblibExecutor, Processes
+from heldout.execution.executors.local import MOST_UNEXPLAINED, Processes, joblib_executor
 from heldout.execution.executors.worker import (
     Terms,
     TimeIsUp,
@@ -155,7 +156,7 @@ def seen(result: CellResult) -> float:
     return float(result.predictions[Response.VALUES][0])
 
 
-def run(work: Work, executor: JoblibExecutor) -> dict[CellKey, CellResult]:
+def run(work: Work, executor: Executor) -> dict[CellKey, CellResult]:
     """All cells by the loop that every run has."""
     kept = MemoryRun(entropy=0)
     with executor:
@@ -185,17 +186,17 @@ joblib.register_parallel_backend("foreign", Foreign)
 @pytest.mark.parametrize("backend", ["loky", "threading", "foreign"])
 def test_every_engine_gives_the_same(backend: str) -> None:
     work = make_work({"value": list(np.arange(7.0) / 3)}, n_folds=5)
-    expected = run(work, JoblibExecutor(n_jobs=1))
+    expected = run(work, joblib_executor(n_jobs=1))
     assert len(expected) == 35
     with joblib.parallel_config(backend):
-        check_same(run(work, JoblibExecutor(n_jobs=2)), expected)
+        check_same(run(work, joblib_executor(n_jobs=2)), expected)
 
 
 def test_processes_are_sent_the_work_once_and_share_its_large_arrays() -> None:
     rows = SHARED_FROM_BYTES // 16 + 1
     work = make_work({"does": ["unpacked", "process"], "value": list(range(4))}, n_rows=rows)
     told: dict[int, set[float]] = {}
-    with JoblibExecutor(n_jobs=2) as executor:
+    with joblib_executor(n_jobs=2) as executor:
         for _ in range(2):
             results = {result.key: result for result in executor.run(work, cells_of(work))}
             for cell, result in results.items():
@@ -234,7 +235,7 @@ def test_packed_work_is_unpacked_as_it_was(tmp_path: Path, as_file: bool) -> Non
 def test_an_estimator_in_a_cell_has_one_thread(backend: str, n_jobs: int) -> None:
     work = make_work({"does": ["threads"]})
     with joblib.parallel_config(backend):
-        found = run(work, JoblibExecutor(n_jobs=n_jobs))
+        found = run(work, joblib_executor(n_jobs=n_jobs))
     assert {seen(result) for result in found.values()} == {1.0}
 
 
@@ -263,13 +264,13 @@ def test_who_leaves_first_does_not_free_the_others() -> None:
 def test_a_cell_that_kills_its_worker_is_given_up_and_nothing_else_is_lost() -> None:
     work = make_work([{"does": ["mean"], "value": [0.5, 1.5, 2.5]}, {"does": ["kills"]}])
     killer = CellKey(3, 0, 1)  # it trains on row 0, and the other fold tests it
-    found = run(work, JoblibExecutor(n_jobs=2))
+    found = run(work, joblib_executor(n_jobs=2))
     assert found[killer].state is CellState.FAILED
     assert found[killer].attempts == MOST_LOSSES
     assert found[killer].message.startswith("its worker was lost 3 times (its worker process died with SIGKILL(-9)")
 
     del found[killer]
-    with JoblibExecutor(n_jobs=1) as executor:
+    with joblib_executor(n_jobs=1) as executor:
         innocent = [cell for cell in cells_of(work) if cell != killer]
         check_same(found, {result.key: result for result in executor.run(work, innocent)})
 
@@ -277,7 +278,7 @@ def test_a_cell_that_kills_its_worker_is_given_up_and_nothing_else_is_lost() -> 
 @pytest.mark.usefixtures("workers_started_by_joblib")
 def test_a_lone_cell_is_done_by_a_worker() -> None:
     work = make_work({"does": ["process"]})
-    with JoblibExecutor(n_jobs=2) as executor:
+    with joblib_executor(n_jobs=2) as executor:
         (result,) = executor.run(work, cells_of(work)[:1])
     assert seen(result) != os.getpid()
 
@@ -289,7 +290,7 @@ def test_closing_ends_the_workers_and_leaving_does_too(tmp_path: Path, monkeypat
     def interrupted(result: CellResult) -> None:
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt), JoblibExecutor(n_jobs=2) as executor:
+    with pytest.raises(KeyboardInterrupt), joblib_executor(n_jobs=2) as executor:
         results = executor.run(work, cells_of(work))
         first = int(seen(next(results)))
         assert list(tmp_path.glob("heldout-*/*.work"))
@@ -308,7 +309,7 @@ def test_closing_ends_the_workers_and_leaving_does_too(tmp_path: Path, monkeypat
 @pytest.mark.parametrize(("n_jobs", "does"), [(1, "forever"), (2, "deaf")], ids=["listens", "deaf"])
 def test_a_fit_has_a_time_limit_whether_it_listens_or_not(n_jobs: int, does: str) -> None:
     work = make_work({"does": ["process", does]})
-    with JoblibExecutor(n_jobs, fit_timeout=2.0) as executor:
+    with joblib_executor(n_jobs, fit_timeout=2.0) as executor:
         cells = [CellKey(0, 0, 0), CellKey(1, 0, 0), CellKey(0, 0, 1)]
         found = {result.key: result for result in executor.run(work, cells)}
     for fold in (0, 1):
@@ -344,21 +345,21 @@ def test_a_deadline_is_raised_once_and_not_later() -> None:
 @pytest.mark.parametrize("timeout", [0, -1.0, float("nan"), "3"], ids=str)
 def test_a_timeout_is_above_zero(timeout: Any) -> None:
     with pytest.raises(InputError, match="fit_timeout must be a number of seconds above 0"):
-        JoblibExecutor(fit_timeout=timeout)
+        joblib_executor(fit_timeout=timeout)
 
 
 def test_a_timeout_that_no_clock_can_wait_for_is_refused() -> None:
-    JoblibExecutor(fit_timeout=1e9)
+    joblib_executor(fit_timeout=1e9)
     for timeout in (1e10, float("inf")):
         with pytest.raises(InputError, match=r"at most 1e\+09 seconds, got .*; leave it out for no limit"):
-            JoblibExecutor(fit_timeout=timeout)
+            joblib_executor(fit_timeout=timeout)
 
 
 def test_threads_cannot_be_stopped() -> None:
     with (
         joblib.parallel_config("threading"),
         pytest.raises(InputError, match=r"`fit_timeout=5` needs worker processes .* ThreadingBackend"),
-        JoblibExecutor(n_jobs=2, fit_timeout=5),
+        joblib_executor(n_jobs=2, fit_timeout=5),
     ):
         pass
 
@@ -400,7 +401,7 @@ def test_work_that_ends_its_readers_is_not_sent_for_ever() -> None:
     work = make_work({"value": [EndsItsReader()]}, n_folds=5)
     with (
         pytest.raises(InputError, match=r"worker processes died 3 times before they did anything \(.*EXIT\(9\)"),
-        JoblibExecutor(n_jobs=2) as executor,
+        joblib_executor(n_jobs=2) as executor,
     ):
         list(executor.run(work, cells_of(work)))
 
@@ -430,7 +431,7 @@ def test_workers_that_die_of_nothing_are_not_replaced_for_ever(monkeypatch: pyte
         pytest.raises(
             InputError, match=r"worker processes died 3 times before they did anything .*too little memory"
         ),
-        JoblibExecutor(n_jobs=2) as executor,
+        joblib_executor(n_jobs=2) as executor,
     ):
         list(executor.run(work, cells_of(work)))
     assert deaths == [4] * MOST_UNEXPLAINED
@@ -441,7 +442,7 @@ def test_a_pool_that_ends_of_no_cell_makes_nobody_suspect(
     end: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work = make_work({"value": [0.5, 1.5]})
-    expected = run(work, JoblibExecutor(n_jobs=1))
+    expected = run(work, joblib_executor(n_jobs=1))
     inner, ends = Processes._results, [end]
 
     def ends_once(self: Processes, calls: Any) -> Any:
@@ -450,7 +451,7 @@ def test_a_pool_that_ends_of_no_cell_makes_nobody_suspect(
         yield from inner(self, calls)
 
     monkeypatch.setattr(Processes, "_results", ends_once)
-    found = run(work, JoblibExecutor(n_jobs=2))
+    found = run(work, joblib_executor(n_jobs=2))
     check_same(found, expected)
     assert not ends
     assert {result.attempts for result in found.values()} == {1}
@@ -469,7 +470,7 @@ def test_an_error_that_cannot_be_sent_is_told_all_the_same(backend: str, does: s
     with (
         joblib.parallel_config(backend),
         pytest.raises(RuntimeError, match=rf"Doing \(does={does}\): .*(one and other|generator object)"),
-        JoblibExecutor(n_jobs=2) as executor,
+        joblib_executor(n_jobs=2) as executor,
     ):
         list(executor.run(work, cells_of(work)))
 
@@ -478,7 +479,7 @@ def test_what_cannot_be_sent_is_one_sentence() -> None:
     work = make_work({"value": [threading.Lock()]})
     with (
         pytest.raises(InputError, match=r"cannot be sent to other processes \(.*lock.*\); use `n_jobs=1`, threads"),
-        JoblibExecutor(n_jobs=2) as executor,
+        joblib_executor(n_jobs=2) as executor,
     ):
         list(executor.run(work, cells_of(work)))
 
@@ -488,7 +489,7 @@ def test_workers_find_the_work_from_any_folder(tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("JOBLIB_TEMP_FOLDER", ".")
     work = make_work({"value": [0.5]})
-    with JoblibExecutor(n_jobs=2) as executor:
+    with joblib_executor(n_jobs=2) as executor:
         monkeypatch.chdir(tmp_path / "elsewhere")
         assert len(list(executor.run(work, cells_of(work)))) == 2
     assert not list(tmp_path.glob("**/heldout-*"))
@@ -502,6 +503,6 @@ def test_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     work = make_work({"does": ["mean"]})
     with (
         pytest.raises(InputError, match=r"could not be written to .*No space left on device.*JOBLIB_TEMP_FOLDER"),
-        JoblibExecutor(n_jobs=2) as executor,
+        joblib_executor(n_jobs=2) as executor,
     ):
         list(executor.run(work, cells_of(work)))

@@ -22,7 +22,7 @@ from heldout.execution import run as run_module
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.events import BarrierPassed, CellFinished, WorkersLost
 from heldout.execution.executors.base import WorkersLostError
-from heldout.execution.executors.local import JoblibExecutor
+from heldout.execution.executors.local import joblib_executor
 from heldout.execution.fit import Work, make_scoring
 from heldout.execution.plan import Race, Scheduler
 from heldout.execution.run import OpenRun, RunSettings
@@ -172,7 +172,7 @@ def test_threads_give_the_same() -> None:
     one, many = Diary(), Diary()
     run_search(work, one)
     with joblib.parallel_config("threading"):
-        run_search(work, many, JoblibExecutor(n_jobs=3))
+        run_search(work, many, joblib_executor(n_jobs=3))
     by_key = [{result.key: result for result in run.results()} for run in (one, many)]
     assert by_key[0].keys() == by_key[1].keys()
     for key in by_key[0]:

@@ -28,7 +28,8 @@ from heldout.estimates.types import Estimate
 from heldout.execution.adaptive import Proposals, proposed_results
 from heldout.execution.collect import RaceResults, ResultCollector, mean_over_splits
 from heldout.execution.conclusion import Choose, Conclusion, winner_of, with_constants
-from heldout.execution.events import StageStarted, tell
+from heldout.execution.events import StageStarted
+from heldout.execution.listeners import tell
 from heldout.execution.plan import Race
 from heldout.execution.run import RunSettings, open_run
 from heldout.execution.search import Search

@@ -125,9 +125,3 @@ Event: TypeAlias = (
     | SearchFinished
 )
 Listener: TypeAlias = Callable[[Event], None]
-
-
-def tell(listeners: Sequence[Listener], event: Event) -> None:
-    """Call every listener."""
-    for listener in listeners:
-        listener(event)

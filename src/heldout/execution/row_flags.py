@@ -1,7 +1,7 @@
 """What a search must say of its rows: copies in other folds, a sorted file, an order of time, scored stopping rows.
 
-The tests of order are of rows in the order of the file. At most 1 in 200 tables whose rows are in random order raises
-one.
+The tests of order are of rows in the order of the file: at most 1 in 200 tables whose rows are in random order
+raises a flag.
 """
 
 from __future__ import annotations

@@ -38,11 +38,11 @@ from heldout.execution.events import (
     RunClosed,
     SearchStarted,
     WorkersLost,
-    tell,
 )
 from heldout.execution.executors.base import Executor, WorkersLostError
 from heldout.execution.fit import Work
 from heldout.execution.identity import AdaptivePlan, run_identity
+from heldout.execution.listeners import tell
 from heldout.execution.plan import MOST_LOSSES, Race, Scheduler, bytes_needed, check_memory
 from heldout.execution.search import Search
 from heldout.execution.split_fits import left_out_blocks
@@ -111,6 +111,8 @@ class OpenRun:
     _collected: ResultCollector | None = None
     _collectors: Mapping[Place, ResultCollector] = field(default_factory=dict)
     """Of the races with barriers, by the places of their splits."""
+    _results: Iterator[CellResult] = field(default_factory=lambda: iter(()))
+    """Of the round that runs."""
     _unacknowledged_seconds: float = 0.0
     _committed: float = 0.0
 
@@ -202,6 +204,8 @@ class OpenRun:
                         self.tell(BarrierPassed(race, barrier, n_remaining, scheduler.n_saved))
         finally:
             self.run.commit()
+            # Interrupted while a result was handled, the executor has not ended the others.
+            getattr(self._results, "close", lambda: None)()
         return [tuple(passed) for passed in barriers]
 
     def _do(self, cells: Sequence[CellKey], scheduler: Scheduler) -> None:
@@ -220,7 +224,8 @@ class OpenRun:
                 keep(self.given[cell])
         to_fit = [cell for cell in cells if cell not in self.given]
         try:
-            for result in self.executor.run(work, to_fit) if to_fit else ():
+            self._results = self.executor.run(work, to_fit) if to_fit else iter(())
+            for result in self._results:
                 keep(result)
                 n_done += 1
         except WorkersLostError as lost:
@@ -362,9 +367,9 @@ def with_means(work: Work, run_settings: RunSettings) -> Work:
 
 def executor_of(run_settings: RunSettings) -> Executor:
     """The executor on joblib's active backend."""
-    from heldout.execution.executors.local import JoblibExecutor
+    from heldout.execution.executors.local import joblib_executor
 
-    return JoblibExecutor(run_settings.n_jobs, run_settings.pre_dispatch, run_settings.fit_timeout)
+    return joblib_executor(run_settings.n_jobs, run_settings.pre_dispatch, run_settings.fit_timeout)
 
 
 MOST_KEPT = 500_000_000
