@@ -4,7 +4,7 @@ The spread of outer scores is no standard error, because outer folds share train
 the variance according to the sizes of the parts; Bates, Hastie and Tibshirani measure the effect with searches that
 leave two folds out. Percentiles over repeats are no interval: repeats show only how much the draw of the folds
 matters. A single outer split has one score, and its interval is that of the rows of its test part; a score of the
-rows of all outer folds together has that of a bootstrap of these rows (``part_interval.py``).
+rows of all outer folds together has that of a bootstrap of these rows (``conclusion.py``).
 """
 
 from __future__ import annotations
