@@ -11,8 +11,8 @@ from scipy.stats import t
 
 import heldout as ho
 from heldout.cli.result import estimate_rows
-from heldout.estimates import BBC
-from heldout.estimates.optimism import DEPENDENCE, OF_HALVES, UNSURE, Optimism
+from heldout.estimates import BBC, Settings
+from heldout.estimates.optimism import DEPENDENCE, OF_HALVES, UNSURE, SelectionOptimism
 from heldout.metrics import Accuracy, MeanSquaredError
 from heldout.selection import Choice, TopK, draws
 
@@ -305,7 +305,7 @@ def optimism(gains, **more):
         "dependence": 1.2,
         "redraws": 0,
     } | more
-    return Optimism(**settings)
+    return SelectionOptimism(**settings)
 
 
 def test_the_standard_error_by_hand():
@@ -318,7 +318,7 @@ def test_the_standard_error_by_hand():
 def test_the_interval_of_an_error_by_hand():
     # t of 30 degrees at .975 is 2.042272; the standard error √((1.2 · .1)² + 0) = .12; the width .245073.
     # Up: (1 - y)² = c y with c = .245073² = .060061, y = (2.060061 + √(2.060061² - 4)) / 2 = 1.276936.
-    found = optimism([-0.1, 0.1]).interval(1.0, MeanSquaredError(), 0.95, "two-sided")
+    found = optimism([-0.1, 0.1]).interval(1.0, MeanSquaredError(), Settings())
     assert t.ppf(0.975, 30) == pytest.approx(2.042272, abs=1e-6)
     assert tuple(found) == pytest.approx((1 - 0.245073, 1.276936), abs=1e-6)
     assert found.confidence_level == 0.95 and found.alternative == "two-sided"
@@ -327,9 +327,9 @@ def test_the_interval_of_an_error_by_hand():
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99])
 def test_one_sided_bounds_are_ends_of_a_wider_level(level):
     each = optimism([-0.05, 0.05])
-    two = each.interval(0.8, Accuracy(), 2 * level - 1, "two-sided") if level > 0.5 else None
-    lower = each.interval(0.8, Accuracy(), level, "greater")
-    upper = each.interval(0.8, Accuracy(), level, "less")
+    two = each.interval(0.8, Accuracy(), Settings(confidence_level=2 * level - 1)) if level > 0.5 else None
+    lower = each.interval(0.8, Accuracy(), Settings(confidence_level=level, alternative="greater"))
+    upper = each.interval(0.8, Accuracy(), Settings(confidence_level=level, alternative="less"))
     assert lower.high == 1 and upper.low == 0
     assert (lower.low, upper.high) == (pytest.approx((two.low, two.high) if two else (0.8, 0.8)))
 
@@ -337,16 +337,13 @@ def test_one_sided_bounds_are_ends_of_a_wider_level(level):
 def test_an_interval_lies_around_a_value_in_the_range():
     """A corrected accuracy of 1.02 is one of 1, and its interval that of 1."""
     each = optimism([-0.05, 0.05])
-    assert tuple(each.interval(1.02, Accuracy(), 0.95, "two-sided")) == tuple(
-        each.interval(1.0, Accuracy(), 0.95, "two-sided")
-    )
+    assert tuple(each.interval(1.02, Accuracy(), Settings())) == tuple(each.interval(1.0, Accuracy(), Settings()))
 
 
 def test_the_width_is_that_of_the_centres_and_not_of_a_value_at_the_end():
     """The nearer the value came to the end, the farther the interval reached, unless it was the end."""
     near, at = (
-        optimism([-0.03, 0.03], centre=0.95).interval(value, Accuracy(), 0.95, "two-sided")
-        for value in (0.9999, 1.0)
+        optimism([-0.03, 0.03], centre=0.95).interval(value, Accuracy(), Settings()) for value in (0.9999, 1.0)
     )
     assert near.low == pytest.approx(at.low, abs=0.001)
     # By hand: width 2.042272 · 1.2 · .03 = .073522, c = .073522² / (.95 · .05) = .113800; at 1 the quadratic
@@ -356,7 +353,7 @@ def test_the_width_is_that_of_the_centres_and_not_of_a_value_at_the_end():
 
 def test_noise_of_more_rows_is_as_large_as_where_it_was_measured():
     """An area of .9989, one pair of 900 in the wrong order, was said to be .45 to 1."""
-    found = optimism([0.0, 0.0], spread=0.015, spread_at=0.985).interval(0.9989, Accuracy(), 0.95, "two-sided")
+    found = optimism([0.0, 0.0], spread=0.015, spread_at=0.985).interval(0.9989, Accuracy(), Settings())
     # width 2.042272 · 1.2 · .015 = .036761; c = .036761² / (.985 · .015) = .091464; the lower root of
     # 1.091464 x² - (1.9978 + .091464) x + .9989² = 0
     c = (t.ppf(0.975, 30) * 0.018) ** 2 / (0.985 * 0.015)
@@ -386,12 +383,12 @@ def test_certain_and_right_so_far(metric, share):
 
 
 def test_no_end_is_minus_zero():
-    low, _ = optimism([0.0, 0.0]).interval(0.0, MeanSquaredError(), 0.95, "two-sided")
+    low, _ = optimism([0.0, 0.0]).interval(0.0, MeanSquaredError(), Settings())
     assert math.copysign(1, low) == 1
 
 
 def test_no_interval_around_nan():
-    found = optimism([np.nan], size=math.nan).interval(math.nan, Accuracy(), 0.95, "two-sided")
+    found = optimism([np.nan], size=math.nan).interval(math.nan, Accuracy(), Settings())
     assert math.isnan(found.low) and math.isnan(found.high)
 
 

@@ -34,7 +34,7 @@ def argument(name: str = "DATA") -> Any:
     return field(metadata={"flag": name})
 
 
-class Settings(TypedDict, total=False):
+class OptionSettings(TypedDict, total=False):
     """What an option is besides its name, type, help and default."""
 
     flag: str
@@ -56,7 +56,7 @@ class Settings(TypedDict, total=False):
     """Whether the option can make two runs different; by default it can."""
 
 
-def option(help: str, default: Any = None, **settings: Unpack[Settings]) -> Any:
+def option(help: str, default: Any = None, **settings: Unpack[OptionSettings]) -> Any:
     """A field of a command's options, from which come the flag, its help, and the check of its value."""
     return field(default=default, metadata={"help": help, **settings})
 

@@ -79,7 +79,7 @@ _VALUES = {"param_grid": "grid", "space": "optuna", "param_distributions": "rand
 
 
 @dataclass(frozen=True, eq=False)
-class Space:
+class FileSpace:
     """What a search tries."""
 
     estimator: Any
@@ -132,7 +132,7 @@ class OwnSpace:
         """Whether it is a function of X and y."""
         return _is_function(self.found) and n_required(self.found) != 1
 
-    def space(self, X: Any, y: Any) -> Space:
+    def space(self, X: Any, y: Any) -> FileSpace:
         """The space, for data that only a function needs.
 
         Raises InputError when NAME is nothing that can be searched.
@@ -153,19 +153,19 @@ class OwnSpace:
             return _space_of(found, "returned" if found is not self.found else "got")
 
 
-def _space_of(found: Any, how: str) -> Space:
+def _space_of(found: Any, how: str) -> FileSpace:
     if _is_function(found) and n_required(found) == 1:
-        return Space(None, partial(estimator_of_trial, found), "optuna")
+        return FileSpace(None, partial(estimator_of_trial, found), "optuna")
     if isinstance(found, list | tuple):
         pairs = [(*entry, {}) if isinstance(entry, tuple | list) and len(entry) == 2 else entry for entry in found]
-        return Space([tuple(entry) for entry in checked_entries(pairs)])
+        return FileSpace([tuple(entry) for entry in checked_entries(pairs)])
     kind = next((kind for name, kind in _VALUES.items() if hasattr(found, name)), None)
     if kind and hasattr(found, "estimator") and not isinstance(found, type) and not hasattr(found, "factor"):
         return _space_of_search(found, kind)
     if isinstance(found, type) or not (hasattr(found, "fit") and hasattr(found, "get_params")):
         instead = f"; write {found.__name__}()" if isinstance(found, type) else ""
         raise InputError(f"it must be {FORMS}, {how} {shortened(found)}{instead}.")
-    return Space(found, {})
+    return FileSpace(found, {})
 
 
 def estimator_of_trial(suggest: Callable[[Any], Any], trial: Any) -> Any:
@@ -182,7 +182,7 @@ def estimator_of_trial(suggest: Callable[[Any], Any], trial: Any) -> Any:
     return found
 
 
-def _space_of_search(search: Any, kind: str) -> Space:
+def _space_of_search(search: Any, kind: str) -> FileSpace:
     """The models and values of a search object; its other settings are those of the command."""
     attribute = next(name for name, of in _VALUES.items() if of == kind)
     values, size = getattr(search, attribute), getattr(search, "n_trials" if kind == "optuna" else "n_iter", None)
@@ -190,8 +190,8 @@ def _space_of_search(search: Any, kind: str) -> Space:
         values = getattr(search, "param_distributions", None)
     estimator = search.estimator
     if isinstance(estimator, list | tuple):
-        return Space([tuple(entry) for entry in checked_entries(estimator)], values, kind, size)
-    return Space(estimator, values, kind, size)
+        return FileSpace([tuple(entry) for entry in checked_entries(estimator)], values, kind, size)
+    return FileSpace(estimator, values, kind, size)
 
 
 def _is_function(found: Any) -> bool:

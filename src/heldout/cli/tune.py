@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.cli.files import OutputFolder
-    from heldout.cli.python_file import Space
+    from heldout.cli.python_file import FileSpace
     from heldout.configurations import Configurations
     from heldout.data.task import Task
     from heldout.estimates.question import AnyAggregate
@@ -51,7 +51,7 @@ class TuneJob:
 
     found: TableTask
     source: str
-    space: Space
+    space: FileSpace
     n_planned: int
     """How many configurations there will be, at most."""
     search: Search
@@ -148,7 +148,7 @@ def _why_pooled(options: TuneOptions, task: Task, scoring: Scoring, folds: Folds
     return unscored_splits(scoring.metrics[scoring.refit_metric], task.truth, folds)
 
 
-def _plan_sentence(options: TuneOptions, folds: Folds, number: int, space: Space) -> str:
+def _plan_sentence(options: TuneOptions, folds: Folds, number: int, space: FileSpace) -> str:
     from heldout.cli.tune_options import OPTUNA, RANDOM
     from heldout.dropping import strategy_of
 
@@ -168,7 +168,7 @@ def _plan_sentence(options: TuneOptions, folds: Folds, number: int, space: Space
     )
 
 
-def _fits_beside(options: TuneOptions, folds: Folds, number: int, space: Space) -> str:
+def _fits_beside(options: TuneOptions, folds: Folds, number: int, space: FileSpace) -> str:
     """The further fits of a search with Optuna for its estimate; empty where there are none."""
     from heldout.cli.tune_options import OPTUNA, feedback_of, method_of_options
 

@@ -12,7 +12,7 @@ import numpy as np
 from heldout import _defaults
 from heldout.cli.console import Console
 from heldout.cli.options import about_option, flag_of, option_fields
-from heldout.cli.python_file import OwnSpace, Space, has_distributions
+from heldout.cli.python_file import FileSpace, OwnSpace, has_distributions
 from heldout.cli.tune_options import GRID, OPTUNA, RANDOM, TuneOptions, check_named, feedback_of, is_protocol
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
@@ -107,14 +107,16 @@ def space_of(
     task: Task,
     metrics: Mapping[str, Metric | None],
     console: Console,
-) -> Space:
+) -> FileSpace:
     """The space that the options name; models that cannot be scored or weighted are left out, with a note."""
     from heldout.spaces import preset, published_space
 
     if own is None:
         drawn = {"distributions": True} if options.search in (RANDOM, OPTUNA) else {}
         published = published_space(options.preset, task.X, task.target, task.truth.kind)
-        space = Space(preset(options.preset, task.X, task.truth.kind, **drawn) if published is None else published)
+        space = FileSpace(
+            preset(options.preset, task.X, task.truth.kind, **drawn) if published is None else published
+        )
     else:
         space = own.space(task.X, task.target)
     space = chosen(replace(space, search=options.search or space.search or GRID), options)
@@ -126,12 +128,12 @@ def space_of(
     return _able(space, options, task, metrics, console)
 
 
-def n_planned(space: Space, options: TuneOptions, configurations: Configurations) -> int:
+def n_planned(space: FileSpace, options: TuneOptions, configurations: Configurations) -> int:
     """How many configurations there will be, at most."""
     return (options.n_trials or space.size or N_TRIALS) if space.search == OPTUNA else len(configurations)
 
 
-def configurations_of(space: Space, options: TuneOptions) -> Configurations:
+def configurations_of(space: FileSpace, options: TuneOptions) -> Configurations:
     """Every configuration of the grid, or those that are drawn; none where they are proposed later."""
     from heldout.arguments.sampling import sample_configurations
     from heldout.configurations import Configurations, make_configurations
@@ -146,7 +148,7 @@ def configurations_of(space: Space, options: TuneOptions) -> Configurations:
         return make_configurations(space.estimator, space.values)
 
 
-def routing_of(space: Space, task: Task) -> Routing:
+def routing_of(space: FileSpace, task: Task) -> Routing:
     """Where the weights of the rows go: to every fit and to the scorers."""
     if task.sample_weight is None:
         return Routing()
@@ -158,7 +160,12 @@ def routing_of(space: Space, task: Task) -> Routing:
 
 
 def evaluate_trials(
-    space: Space, options: TuneOptions, search: Search, folder: OutputFolder, running: RunSettings, n_trials: int
+    space: FileSpace,
+    options: TuneOptions,
+    search: Search,
+    folder: OutputFolder,
+    running: RunSettings,
+    n_trials: int,
 ) -> Evaluation:
     """The search of what Optuna proposes; then notes of trials that proposed nothing."""
     from heldout.execution.store.sqlite import SQLiteStore
@@ -188,7 +195,7 @@ def _any_model(task: Task) -> Any:
     return DummyClassifier() if task.truth.kind.is_classification else DummyRegressor()
 
 
-def _check_options(space: Space, options: TuneOptions) -> None:
+def _check_options(space: FileSpace, options: TuneOptions) -> None:
     """Refuse options of another kind of search."""
     for one in option_fields(options):
         kind = one.metadata.get("search", space.search)
@@ -210,7 +217,7 @@ def _check_options(space: Space, options: TuneOptions) -> None:
         )
 
 
-def chosen(space: Space, options: TuneOptions) -> Space:
+def chosen(space: FileSpace, options: TuneOptions) -> FileSpace:
     """The models that --models names."""
     if options.models is None:
         return space
@@ -224,7 +231,7 @@ def chosen(space: Space, options: TuneOptions) -> Space:
     return replace(space, estimator=[entry for entry in space.estimator if entry[0] in options.chosen_models])
 
 
-def _check_kind(space: Space, options: TuneOptions, task: Task) -> None:
+def _check_kind(space: FileSpace, options: TuneOptions, task: Task) -> None:
     """Refuse own models that learn another kind of target."""
     from sklearn.base import is_classifier, is_regressor
 
@@ -242,8 +249,8 @@ def _check_kind(space: Space, options: TuneOptions, task: Task) -> None:
 
 
 def _able(
-    space: Space, options: TuneOptions, task: Task, metrics: Mapping[str, Metric | None], console: Console
-) -> Space:
+    space: FileSpace, options: TuneOptions, task: Task, metrics: Mapping[str, Metric | None], console: Console
+) -> FileSpace:
     """Without the models that give no probabilities where a metric needs them, or take no weights."""
     several = isinstance(space.estimator, list)
     entries = space.estimator if several else [(space.names[0], space.estimator, space.values)]
@@ -268,7 +275,7 @@ def _origin(options: TuneOptions) -> str:
     return f"--space {options.space}" if options.space else "the preset"
 
 
-def _refuse_distributions(space: Space) -> None:
+def _refuse_distributions(space: FileSpace) -> None:
     parts = space.estimator if isinstance(space.estimator, list) else [("", None, space.values)]
     for name, _, values in parts:
         parameter = has_distributions(values)

@@ -19,7 +19,7 @@ from heldout import _defaults
 from heldout._text import counted
 from heldout._types import Floats
 from heldout.estimates.evidence import Evidence
-from heldout.estimates.intervals import holding
+from heldout.estimates.intervals import holding, open_sided
 from heldout.estimates.question import Scored, Settings
 from heldout.estimates.types import Alternative, Estimate, Interval, is_uncorrected
 from heldout.flags import Flag
@@ -378,21 +378,14 @@ def interval_around(spread: Spread, metric: Metric, confidence_level: float, alt
     Student's quantile, or the normal one where the degrees of freedom are infinite. ``greater`` leaves the better
     side open at the best possible value, ``less`` the worse one.
     """
-    level = Settings(confidence_level=confidence_level).level
-    least, greatest = metric.range
-    tail = (1 - level) / 2 if alternative == "two-sided" else 1 - level
-    quantile = (
-        ndtri(1 - tail) if math.isinf(spread.degrees_of_freedom) else stdtrit(spread.degrees_of_freedom, 1 - tail)
-    )
+    settings = Settings(confidence_level=confidence_level, alternative=alternative)
+    p, (least, greatest) = 1 - settings.tail, metric.range
+    quantile = ndtri(p) if math.isinf(spread.degrees_of_freedom) else stdtrit(spread.degrees_of_freedom, p)
     reach = float(quantile) * spread.standard_error
     if math.isnan(reach):
-        return Interval(math.nan, math.nan, level, alternative)
+        return Interval(math.nan, math.nan, settings.level, alternative)
     center = min(max(spread.center, least), greatest)  # a subtracted bias may move it beyond the range
-    low, high = max(center - reach, least), min(center + reach, greatest)
-    if alternative != "two-sided":
-        bounded_below = (alternative == "greater") == metric.greater_is_better
-        low, high = (low, greatest) if bounded_below else (least, high)
-    return Interval(low, high, level, alternative)
+    return open_sided(max(center - reach, least), min(center + reach, greatest), metric, settings)
 
 
 QUANTITY_ALONE = (

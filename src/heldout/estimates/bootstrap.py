@@ -13,7 +13,6 @@ all rows, so that few rows change its score otherwise than that of a configurati
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
@@ -27,6 +26,7 @@ from heldout.errors import InputError
 from heldout.estimates.base import PREDICTIONS, Method
 from heldout.estimates.candidates import undrawable
 from heldout.estimates.evidence import Candidates, Evidence, RowTable
+from heldout.estimates.intervals import flag_of_few_bootstraps
 from heldout.flags import Flag
 from heldout.metrics.aggregate import AggregateScore, PairSegment
 from heldout.metrics.base import Needs, quiet_if_foreign
@@ -188,13 +188,7 @@ def flags_of_draws(
     flags: dict[Flag, str] = {}
     if undefined:
         flags |= Flag.UNDEFINED_BOOTSTRAPS.of(undefined=undefined, total=total, why=why)
-    settings = evidence.settings
-    # Below so many bootstraps a percentile is the least or the greatest of them, and says little of the tail; 1e-9
-    # keeps 20 from becoming 21 by a rounding error.
-    tails = 2 if settings.alternative == "two-sided" else 1
-    wanted = math.ceil(tails / (1 - settings.confidence_level) - 1e-9)
-    if settings.n_bootstraps < wanted:
-        flags |= Flag.FEW_BOOTSTRAPS.of(total=settings.n_bootstraps, wanted=wanted)
+    flags |= flag_of_few_bootstraps(evidence.settings.n_bootstraps, evidence.settings)
     if redraws > MANY_REDRAWS * total:
         flags |= Flag.REDRAWN.of(redraws=redraws, needs=needs or evidence.metric.needs)
     return flags

@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from scipy.special import ndtri, stdtrit
 
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Interval
+from heldout.flags import Flag
 from heldout.metrics.base import Metric
 
 EXACT_UNITS = 500
@@ -45,23 +47,37 @@ def order_statistic(sorted_values: NDArray[np.float64], p: float) -> float:
     return float(sorted_values[k - 1])
 
 
-def percentile_interval(distribution: NDArray[np.float64], metric: Metric, settings: Settings) -> Interval:
-    """Order statistics of the bootstrapped scores.
+class Reached(NamedTuple):
+    """An interval, and what to know of it: why it was widened, or why there is none."""
 
-    ``greater`` bounds how bad the performance can be and leaves the better side open at the best possible value;
-    ``less`` bounds how good it can be. For a loss the better side is the lower one.
-    """
-    values = np.sort(distribution)
-    level, alternative = settings.level, settings.alternative
-    tail = 1 - level
-    if alternative == "two-sided":
-        ends = order_statistic(values, tail / 2), order_statistic(values, 1 - tail / 2)
-        return Interval(*ends, level, alternative)
-    least, greatest = metric.range
-    bounded_below = (alternative == "greater") == metric.greater_is_better
-    if bounded_below:
-        return Interval(order_statistic(values, tail), greatest, level, alternative)
-    return Interval(least, order_statistic(values, 1 - tail), level, alternative)
+    interval: Interval | None
+    flags: dict[Flag, str]
+
+
+def no_interval(reason: str) -> Reached:
+    """No interval, with the reason as half a sentence."""
+    return Reached(None, Flag.NO_BOUND.of(reason=reason))
+
+
+def flag_of_few_bootstraps(n_bootstraps: int, settings: Settings) -> dict[Flag, str]:
+    """The flag of so few bootstraps that a percentile is the least of them, and says little of the tail."""
+    wanted = math.ceil(1 / settings.tail - 1e-9)  # which keeps 20 from becoming 21 by a rounding error
+    return {} if n_bootstraps >= wanted else Flag.FEW_BOOTSTRAPS.of(total=n_bootstraps, wanted=wanted)
+
+
+def open_sided(low: float, high: float, metric: Metric, settings: Settings) -> Interval:
+    """``greater`` leaves the better side open, to the end of the metric's range, and ``less`` the worse one."""
+    if settings.alternative != "two-sided":
+        least, greatest = metric.range
+        bounded_below = (settings.alternative == "greater") == metric.greater_is_better
+        low, high = (low, greatest) if bounded_below else (least, high)
+    return Interval(low, high, settings.level, settings.alternative)
+
+
+def percentile_interval(distribution: NDArray[np.float64], metric: Metric, settings: Settings) -> Interval:
+    """Order statistics of the bootstrapped scores."""
+    values, tail = np.sort(distribution), settings.tail
+    return open_sided(order_statistic(values, tail), order_statistic(values, 1 - tail), metric, settings)
 
 
 def bootstrap_interval(scores: NDArray[np.float64], metric: Metric, settings: Settings) -> Interval | None:
@@ -176,8 +192,7 @@ def calibrated_interval(
     """
     alternative = settings.alternative
     outer = percentile_interval(distribution, metric, settings)
-    tail = 1 - outer.confidence_level
-    factor = calibration.factor(1 - (tail / 2 if alternative == "two-sided" else tail))
+    factor = calibration.factor(1 - settings.tail)
     sign = 1.0 if metric.greater_is_better else -1.0
     optimism = sign * (uncorrected - value)
     # Without an uncorrected score the optimism is unknown, and the end stays at its percentile.

@@ -32,7 +32,13 @@ from scipy.stats import rankdata
 from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.estimates.evidence import Candidates, Evidence
-from heldout.estimates.intervals import NO_WIDTH, has_no_width, standard_error_of_area
+from heldout.estimates.intervals import (
+    NO_WIDTH,
+    Reached,
+    has_no_width,
+    no_interval,
+    standard_error_of_area,
+)
 from heldout.estimates.types import Alternative, Interval
 from heldout.flags import Flag
 from heldout.metrics.aggregate import aggregate_score
@@ -48,13 +54,6 @@ MOST_MISSING = 0.25
 """The share of such trials up to which a score of labels is near an end of its range."""
 MOST_CORRELATED = 2000
 """Rows, and distinct candidates, up to which correlations between candidates are looked at."""
-
-
-class Reached(NamedTuple):
-    """An interval that is wide enough, and a flag that says why it was widened, or why there is none."""
-
-    interval: Interval | None
-    flags: dict[Flag, str]
 
 
 def with_least_width(
@@ -87,7 +86,7 @@ def with_least_width(
     # Fewer than the level asks for (40 at 95 %) can be equal by chance.
     few = evidence.settings.n_bootstraps < 2 / (1 - interval.confidence_level)
     if few and not math.isclose(value, interval.low, rel_tol=NO_WIDTH):
-        return _without(
+        return no_interval(
             f"the few bootstraps gave the same {evidence.metric.name}, {interval.low:.4g}, which shows no spread"
         )
     # All bootstraps agree, and what they agree on is the score that all units share.
@@ -113,7 +112,6 @@ def _with_alike_classes(reached: Reached, evidence: Evidence) -> Reached:
         return reached
     truth, labels = evidence.truth, evidence.predictions[:, evidence.winner_column]
     assert truth.classes is not None, "labels are of classes"
-    tail = (1 - interval.confidence_level) / (2 if interval.alternative == "two-sided" else 1)
     low, high, flags = interval.low, interval.high, dict(reached.flags)
     # Each class by itself, at the full tail: a score that is worst for several classes at once is not asked for.
     for code in np.unique(truth.values):
@@ -122,7 +120,7 @@ def _with_alike_classes(reached: Reached, evidence: Evidence) -> Reached:
         if not right.size or right.min() != right.max():
             continue
         # One candidate: bootstraps with spread repeat the selection, which pays for it.
-        share = Alike(evidence.count_of(truth.values == code), 1).otherwise(tail)
+        share = Alike(evidence.count_of(truth.values == code), 1).otherwise(interval.tail)
         # What a wrong row would be called instead: the largest other class, which moves precision most probably.
         other_codes = truth.values[truth.values != code]
         other = code if not right[0] else int(np.bincount(other_codes).argmax()) if other_codes.size else code
@@ -161,10 +159,6 @@ def at_end(value: float, possible: tuple[float, float]) -> float:
     # Without a finite range there is no width of which a rounding error is a share.
     near = [end for end in possible if math.isfinite(width) and abs(value - end) <= NO_WIDTH * width]
     return near[0] if near else value
-
-
-def _without(reason: str) -> Reached:
-    return Reached(None, Flag.NO_BOUND.of(reason=reason))
 
 
 @dataclass(frozen=True)
@@ -236,7 +230,9 @@ def _of_alike(interval: Interval, evidence: Evidence, value: float, alike: Alike
     low, high = min(interval.low, bound.low), max(interval.high, bound.high)
     # Both ends open say nothing that an interval could.
     if math.isinf(low) and math.isinf(high):
-        return _without(f"all bootstraps gave the same {metric.name}, {value:.4g}, and other rows could give any")
+        return no_interval(
+            f"all bootstraps gave the same {metric.name}, {value:.4g}, and other rows could give any"
+        )
     sentence = Flag.NO_SPREAD.filled(
         metric=metric.name,
         value=value,
@@ -375,13 +371,12 @@ def _near_an_end(interval: Interval, evidence: Evidence, value: float) -> Reache
     # Of an infinite range no value is near an end.
     if not isinstance(evidence, Candidates) or evidence.chooses_ensemble or not math.isfinite(greatest - least):
         return Reached(interval, {})
-    tail = (1 - interval.confidence_level) / (2 if interval.alternative == "two-sided" else 1)
     share = (value - least) / (greatest - least)
     at_high = share > 0.5
     find: Callable[..., _Bound | None] = _of_few_pairs
     if _wrong(evidence) is not None:
         find = partial(_of_few_labels, at_worst=at_high != metric.greater_is_better)
-    bound = find(evidence, max(share, 1 - share), tail)
+    bound = find(evidence, max(share, 1 - share), interval.tail)
     if bound is None:
         return Reached(interval, {})
     reach = bound.error * (greatest - least)

@@ -34,8 +34,10 @@ from heldout.data.task import TaskKind, Truth
 from heldout.estimates.bootstrap import draws_of, map_draws
 from heldout.estimates.centres import Centres, ScoreRange, shrunken, unit_of
 from heldout.estimates.evidence import Candidates
+from heldout.estimates.intervals import open_sided
 from heldout.estimates.part_scores import PartScore
-from heldout.estimates.types import Alternative, Interval
+from heldout.estimates.question import Settings
+from heldout.estimates.types import Interval
 from heldout.metrics.aggregate import AggregateScore, aggregate_score, alignable, aligned, reads_ranks
 from heldout.metrics.base import Metric, is_pair_based, oriented, quiet_if_foreign
 from heldout.selection.base import NONE_CHOSEN, Choice, Fixed, joined
@@ -120,7 +122,7 @@ UNSURE = 0.35
 
 
 @dataclass(frozen=True, eq=False)
-class Optimism:
+class SelectionOptimism:
     """The optimism of a winner's score, and what the replays behind it showed.
 
     Attributes
@@ -167,24 +169,19 @@ class Optimism:
         """Of the winner's score less its optimism."""
         return math.hypot(self.dependence * self.spread, UNSURE * self.size)
 
-    def interval(self, value: float, metric: Metric, level: float, alternative: Alternative) -> Interval:
+    def interval(self, value: float, metric: Metric, settings: Settings) -> Interval:
         """An interval around a corrected score: Student's t, and wider where a worse truth varies more."""
         if not math.isfinite(value):
-            return Interval(math.nan, math.nan, level, alternative)
+            return Interval(math.nan, math.nan, settings.level, settings.alternative)
         possible = ScoreRange.of(metric)
-        tail = (1 - level) / 2 if alternative == "two-sided" else 1 - level
-        quantile = float(stdtrit(self.degrees_of_freedom, 1 - tail))
+        quantile = float(stdtrit(self.degrees_of_freedom, 1 - settings.tail))
         score = min(max(value if metric.greater_is_better else -value, possible.worst), possible.best)
         low, high = possible.reach(score, max(quantile, 0.0) * self.standard_error, self.centre, self.spread_at)
-        if alternative == "greater":
-            high = possible.best
-        elif alternative == "less":
-            low = possible.worst
         ends = (low, high) if metric.greater_is_better else (0.0 - high, 0.0 - low)  # 0, not -0
-        return Interval(*ends, level, alternative)
+        return open_sided(*ends, metric, settings)
 
 
-def optimism_of(evidence: Candidates, *, stratify: bool = False) -> Optimism:
+def optimism_of(evidence: Candidates, *, stratify: bool = False) -> SelectionOptimism:
     """Replay the selection around shrunken centres.
 
     Raises InputError when a bootstrap cannot be drawn on which the metrics are defined, and SelectionFailedError
@@ -269,14 +266,14 @@ class _Column:
         dependence: float,
         *,
         is_choice: bool,
-    ) -> Optimism:
+    ) -> SelectionOptimism:
         """From the gains (B,): ``units`` are the rows or groups of each needed class, or of all.
 
         ``is_choice``: whether the rule had a choice; without one there is no optimism.
         """
         defined = gains[np.isfinite(gains)]
         size = float(defined.mean()) if defined.size else float("nan")
-        return Optimism(
+        return SelectionOptimism(
             size=size if is_choice or not defined.size else 0.0,
             centre=self.mean_centre(chosen),
             gains=gains,
@@ -341,7 +338,7 @@ class _Replays:
     evidence: Candidates
     stratify: bool
 
-    def optimism(self) -> Optimism:
+    def optimism(self) -> SelectionOptimism:
         evidence, replay = self.evidence, self.evidence.replay
         pairs = zip(replay.scores, evidence.noise, strict=True)
         read = [self._column(score, noise, number) for number, (score, noise) in enumerate(pairs)]

@@ -67,6 +67,11 @@ class Settings:
         """
         return float(str(self.confidence_level))
 
+    @property
+    def tail(self) -> float:
+        """The probability beyond a bound: half of one minus the level where there are two."""
+        return (1 - self.level) / (2 if self.alternative == "two-sided" else 1)
+
 
 def settings_of(
     n_bootstraps: int,

@@ -20,7 +20,7 @@ from heldout.estimates.base import Method, conclude
 from heldout.estimates.bootstrap import draws_of, flags_of_draws, map_draws
 from heldout.estimates.data_flags import flags_of_choice, flags_of_dependence
 from heldout.estimates.evidence import Candidates, RowTable, needs_columns
-from heldout.estimates.intervals import order_statistic, within_range
+from heldout.estimates.intervals import open_sided, order_statistic, within_range
 from heldout.estimates.least_width import with_least_width
 from heldout.estimates.types import Estimate, Interval
 from heldout.flags import Flag
@@ -151,15 +151,9 @@ def needs_best_score(evidence: RowTable) -> str | None:
 
 def interval_of_reach(evidence: Candidates, worse: float, better: float) -> Interval:
     """From so far on the worse side of the winner's score to so far on its better side, in the metric's units."""
-    settings, metric, center = evidence.settings, evidence.metric, evidence.uncorrected
+    metric, center = evidence.metric, evidence.uncorrected
     below, above = (worse, better) if metric.greater_is_better else (better, worse)
-    low, high = center - below, center + above
-    least, greatest = metric.range
-    # "greater" says how bad the score may be: its better side is open, to the end of the range.
-    if settings.alternative != "two-sided":
-        bounded_below = (settings.alternative == "greater") == metric.greater_is_better
-        low, high = (low, greatest) if bounded_below else (least, high)
-    return within_range(Interval(low, high, settings.level, settings.alternative), metric)
+    return within_range(open_sided(center - below, center + above, metric, evidence.settings), metric)
 
 
 def estimate_of_best(

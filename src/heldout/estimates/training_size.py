@@ -206,9 +206,7 @@ class SizeCorrection:
         )  # fmt: skip
 
     def _moved(self, interval: Interval, value: float, metric: Metric) -> Interval:
-        tail = 1 - interval.confidence_level
-        width = float(ndtri(1 - (tail / 2 if interval.alternative == "two-sided" else tail)))
-        margin = max(width, 0.0) * self.standard_error
+        margin = max(float(ndtri(1 - interval.tail)), 0.0) * self.standard_error
         low = value + self.shift - math.hypot(value - interval.low, margin)
         high = value + self.shift + math.hypot(interval.high - value, margin)
         # The open side stays at the end of the metric's range.

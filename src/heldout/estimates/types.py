@@ -46,6 +46,11 @@ class Interval(Record):
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
 
+    @property
+    def tail(self) -> float:
+        """The probability beyond a bound: half of one minus the level where there are two."""
+        return (1 - self.confidence_level) / (2 if self.alternative == "two-sided" else 1)
+
     def ends_text(self, decimals: int | None = None) -> str:
         return interval_text(self.low, self.high, decimals)
 

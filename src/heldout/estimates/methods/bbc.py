@@ -33,7 +33,7 @@ from heldout.estimates.intervals import (
     within_range,
 )
 from heldout.estimates.least_width import with_least_width
-from heldout.estimates.optimism import Optimism, optimism_of
+from heldout.estimates.optimism import SelectionOptimism, optimism_of
 from heldout.estimates.types import Estimate, Interval
 from heldout.flags import Flag
 from heldout.metrics.base import needed_codes
@@ -251,13 +251,13 @@ class BBC(RowBootstrap):
         return flags
 
 
-def _sampling_interval(evidence: Candidates, optimism: Optimism, value: float) -> Interval | None:
+def _sampling_interval(evidence: Candidates, optimism: SelectionOptimism, value: float) -> Interval | None:
     """That of ``Shrinkage``, as far as the value."""
     if optimism.chosen is None or not np.isfinite(value):
         return None
-    settings, sign = evidence.settings, 1 if evidence.metric.greater_is_better else -1
+    sign = 1 if evidence.metric.greater_is_better else -1
     center = evidence.uncorrected - sign * optimism.size
-    around = optimism.interval(center, evidence.metric, settings.level, settings.alternative)
+    around = optimism.interval(center, evidence.metric, evidence.settings)
     return replace(around, low=min(around.low, value), high=max(around.high, value))
 
 

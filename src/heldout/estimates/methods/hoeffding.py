@@ -8,7 +8,8 @@ import numpy as np
 
 from heldout.estimates.base import PREDICTIONS, Method, MethodWords, conclude
 from heldout.estimates.evidence import Candidates, RowTable, needs_one_configuration
-from heldout.estimates.types import Estimate, Interval
+from heldout.estimates.intervals import open_sided
+from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 from heldout.metrics.base import Metric
 from heldout.metrics.row_losses import effective_size, half_width, no_bounded_mean
@@ -84,20 +85,10 @@ class Hoeffding(Method):
         half = half_width(n, delta, total, sides, high - low)
         distance = 2 * half_width(n, delta, total, 2, high - low)
         value = evidence.uncorrected
-        bounded_below = settings.alternative == "two-sided" or (
-            (settings.alternative == "greater") == metric.greater_is_better
-        )
-        bounded_above = settings.alternative == "two-sided" or not bounded_below
-        interval = Interval(
-            max(value - half, low) if bounded_below else low,
-            min(value + half, high) if bounded_above else high,
-            level,
-            settings.alternative,
-        )
+        interval = open_sided(max(value - half, low), min(value + half, high), metric, settings)
         flags = Flag.DISTANCE_TO_BEST.of(level=level, distance=distance, metric=metric.name, total=total)
-        if (
-            evidence.was_selected
-        ):  # the interval holds for every configuration; the value is that of the selected one
+        # The interval holds for every configuration; the value is that of the selected one.
+        if evidence.was_selected:
             flags |= Flag.UNCORRECTED.of(chosen_from=evidence.chosen_from)
         return conclude(
             evidence,

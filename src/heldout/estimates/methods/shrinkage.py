@@ -16,7 +16,7 @@ from heldout.estimates.bootstrap import (
 from heldout.estimates.data_flags import flags_of_choice
 from heldout.estimates.evidence import Candidates
 from heldout.estimates.least_width import with_least_width
-from heldout.estimates.optimism import FEWEST, Optimism, optimism_of
+from heldout.estimates.optimism import FEWEST, SelectionOptimism, optimism_of
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 from heldout.selection.base import SelectionFailedError
@@ -114,7 +114,7 @@ class Shrinkage(RowBootstrap):
             return no_value(evidence, self, str(error), flag=Flag.SELECTION_NOT_REPLAYABLE)
         return self._concluded(evidence, optimism)
 
-    def _concluded(self, evidence: Candidates, optimism: Optimism) -> Estimate:
+    def _concluded(self, evidence: Candidates, optimism: SelectionOptimism) -> Estimate:
         metric, settings, sign = evidence.metric, evidence.settings, 1 if evidence.metric.greater_is_better else -1
         value = evidence.uncorrected - sign * optimism.size
         if settings.n_bootstraps < FEWEST:
@@ -125,7 +125,7 @@ class Shrinkage(RowBootstrap):
             return no_value(evidence, self, none)
         least, greatest = metric.range
         reached = with_least_width(
-            optimism.interval(value, metric, settings.level, settings.alternative),
+            optimism.interval(value, metric, settings),
             evidence,
             value=value,
         )

@@ -259,7 +259,7 @@ class _Conclusion:
         if name in (TEST_PART, BOOTSTRAP):
             methods = METHODS_OF_TEST_PART if name == TEST_PART else METHODS_OF_FOLDS
             return (
-                no_interval(_drawn(search), self.unread)
+                unknown_ends(_drawn(search), self.unread)
                 if self.rows is None
                 else interval_of_rows(self.rows, methods)
             )
@@ -530,10 +530,10 @@ def interval_of_rows(evidence: Candidates, methods: Sequence[Method]) -> OuterIn
                 )
     except InputError as error:
         reason = reason_of(error)
-    return no_interval(evidence.settings, reason)
+    return unknown_ends(evidence.settings, reason)
 
 
-def no_interval(settings: Settings, reason: str) -> OuterInterval:
+def unknown_ends(settings: Settings, reason: str) -> OuterInterval:
     """NaN ends and the flag that says why."""
     nothing = Interval(math.nan, math.nan, settings.level, settings.alternative)
     return OuterInterval(nothing, flags=Flag.NO_BOUND.of(reason=reason), reason=reason)

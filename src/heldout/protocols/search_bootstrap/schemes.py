@@ -39,7 +39,7 @@ from heldout.selection.draws import Counts, out_of_bag
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class SearchSample:
     """One bootstrap sample of the rows, as a branch of the run."""
 
     number: int
@@ -62,7 +62,7 @@ def samples_of_search(
     repeats: int = 1,
     classifier: bool = False,
     selects: bool = True,
-) -> tuple[Sample, ...]:
+) -> tuple[SearchSample, ...]:
     """Every sample with the folds of the search on it.
 
     - ``folds``: of the search on all rows; samples get other repeat numbers.
@@ -86,7 +86,7 @@ def samples_of_search(
             replace(split, train=_copied(split.train, counts), test=_copied(split.test, counts)) for split in inner
         )
         refit = Split(next(numbers), 0, drawn_rows(counts), np.flatnonzero(out_of_bag(counts)))
-        samples.append(Sample(number, counts, with_copies, refit))
+        samples.append(SearchSample(number, counts, with_copies, refit))
     return tuple(samples)
 
 
@@ -277,7 +277,7 @@ def _uncorrected(search: Search, evaluation: Evaluation) -> float:
     return float(defined.mean()) if defined.size else float("nan")
 
 
-def _bootstraps_of_searches(searches: BranchedSearch, samples: Sequence[Sample]) -> list[Bootstrap]:
+def _bootstraps_of_searches(searches: BranchedSearch, samples: Sequence[SearchSample]) -> list[Bootstrap]:
     names = searches.evaluation.configurations.names
     return [
         Bootstrap(

@@ -14,6 +14,7 @@ from heldout.errors import InputError
 from heldout.estimates.base import final_estimate
 from heldout.estimates.data_flags import flag_of_failed, flags_of_groups
 from heldout.estimates.evidence import settings_provenance
+from heldout.estimates.intervals import Reached, no_interval
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Estimate, Interval
 from heldout.execution.row_flags import flags_of_copies
@@ -34,10 +35,8 @@ from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.intervals import (
     SOURCES_OF_INTERVAL,
     IntervalKind,
-    IntervalOrFlags,
     interval_kind,
     interval_of,
-    no_interval,
 )
 from heldout.protocols.validation.plan import Fits, NoModelError, ValidationPlan
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
@@ -206,7 +205,7 @@ class ValidationConclusion:
             kind = interval_kind(self.interval, corrected.method)
             # Scores on a model's own rows are near perfect where it memorises, and their spread says nothing.
             of_own = corrected.method == Optimism.name or (kind == "location_shifted" and memorised.is_perfect)
-            bounded = no_interval(_MEMORISED) if kind and memorised.score and of_own else IntervalOrFlags(None, {})
+            bounded = no_interval(_MEMORISED) if kind and memorised.score and of_own else Reached(None, {})
             if not bounded.flags and (doubles is not None or kind != "double"):
                 settings = self.settings
                 bounded = interval_of(

@@ -10,16 +10,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Literal, NamedTuple, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
 
 from heldout._types import Floats
 from heldout.data.checks import VALIDATION_INTERVALS, check_choice
 from heldout.errors import InputError
-from heldout.estimates.intervals import bootstrap_interval, has_no_width, order_statistic, within_range
+from heldout.estimates.intervals import (
+    Reached,
+    bootstrap_interval,
+    flag_of_few_bootstraps,
+    has_no_width,
+    no_interval,
+    order_statistic,
+    within_range,
+)
 from heldout.estimates.question import Settings
-from heldout.estimates.types import Alternative, Interval
+from heldout.estimates.types import Alternative
 from heldout.flags import Flag
 from heldout.protocols.validation.replicates import ReplicateScores
 
@@ -37,13 +45,6 @@ Scores on own samples vary with the sample and the model, scores on all rows wit
 range is the larger one, unless fitting fixes the score (the calibration slope of an unpenalised model on its own
 sample is 1, up to the tolerance of its solver) or the model memorises its rows.
 """
-
-
-class IntervalOrFlags(NamedTuple):
-    """An interval, or the flags that say why there is none."""
-
-    interval: Interval | None
-    flags: Mapping[Flag, str]
 
 
 def interval_kind(interval: str | None, method: str) -> IntervalKind | None:
@@ -83,7 +84,7 @@ def interval_of(
     *,
     doubles: Floats | None = None,
     is_fixed: bool = False,
-) -> IntervalOrFlags:
+) -> Reached:
     """The interval of a corrected score.
 
     - ``kind``: as returned by ``interval_kind``.
@@ -107,7 +108,7 @@ def interval_of(
     [0.7149, 0.8903] (90%)
     """
     if kind is None:
-        return IntervalOrFlags(None, {})
+        return Reached(None, {})
     if math.isnan(corrected):
         return no_interval("there is no corrected score")
     if kind == "double" and doubles is None:
@@ -123,18 +124,18 @@ def interval_of(
         distribution = own - (scores.apparent - corrected)
         if is_fixed or hardly_varies(own, scores.on_original[scores.successful]):
             flag = Flag.CONSTANT_APPARENT
-            return IntervalOrFlags(None, {flag: flag.filled(metric=metric.name)})
+            return Reached(None, {flag: flag.filled(metric=metric.name)})
     interval, flags = _percentiles(scores, distribution, confidence_level, alternative)
     if interval is None:
-        return IntervalOrFlags(None, flags)
+        return Reached(None, flags)
     if corrected not in interval:
         # On copies a model looks better than on distinct rows: the optimism shifts the percentiles off the centre.
         instead = "; `interval='double'` corrects the score anew in every bootstrap"
         flag, instead = Flag.INTERVAL_OFF_CENTRE, "" if kind == "double" else instead
-        return IntervalOrFlags(None, {flag: flag.filled(metric=metric.name, instead=instead)})
+        return Reached(None, {flag: flag.filled(metric=metric.name, instead=instead)})
     if kind == "percentile":
         flags = {**flags, **Flag.OUT_OF_BAG_PERCENTILES.of()}
-    return IntervalOrFlags(within_range(interval, metric), flags)
+    return Reached(within_range(interval, metric), flags)
 
 
 def hardly_varies(in_bootstrap: Floats, on_original: Floats) -> bool:
@@ -160,11 +161,10 @@ def _central_range(values: Floats) -> float:
 
 def _percentiles(
     scores: ReplicateScores, distribution: Floats, confidence_level: float, alternative: Alternative
-) -> IntervalOrFlags:
+) -> Reached:
     undefined = int(np.isnan(distribution).sum())
-    interval = bootstrap_interval(
-        distribution, scores.metric, Settings(confidence_level=confidence_level, alternative=alternative)
-    )
+    settings = Settings(confidence_level=confidence_level, alternative=alternative)
+    interval = bootstrap_interval(distribution, scores.metric, settings)
     if interval is None:
         return no_interval(f"no bootstrap gave a score of {scores.metric.name}")
     if has_no_width(interval):
@@ -172,13 +172,4 @@ def _percentiles(
     flags: dict[Flag, str] = {}
     if undefined:
         flags |= Flag.UNDEFINED_BOOTSTRAPS.of(undefined=undefined, total=len(distribution), why="")
-    tails = 2 if alternative == "two-sided" else 1
-    wanted = math.ceil(tails / (1 - interval.confidence_level) - 1e-9)
-    if len(distribution) - undefined < wanted:
-        flags |= Flag.FEW_BOOTSTRAPS.of(total=len(distribution) - undefined, wanted=wanted)
-    return IntervalOrFlags(interval, flags)
-
-
-def no_interval(reason: str) -> IntervalOrFlags:
-    """None, with the reason as half a sentence."""
-    return IntervalOrFlags(None, Flag.NO_BOUND.of(reason=reason))
+    return Reached(interval, flags | flag_of_few_bootstraps(len(distribution) - undefined, settings))
