@@ -213,7 +213,7 @@ def test_a_connection_that_may_only_read(path, monkeypatch):
     connect = sqlite3.connect
 
     def read_only(target, **more):
-        return connect(f"file:{target}?mode=ro", uri=True, **more)
+        return connect(target.replace("mode=rwc", "mode=ro"), **more)
 
     monkeypatch.setattr("heldout.execution.store.opening.sqlite3.connect", read_only)
     assert "cannot be written (attempt to write a readonly database)" in refusal(path)

@@ -20,8 +20,8 @@ from heldout.errors import InputError, StoreError
 from heldout.execution.cells import each_cell
 from heldout.execution.store import RunIdentity, opening
 from heldout.execution.store.file_status import file_status
-from heldout.execution.store.runs import block_statement, read_block, stored_runs
-from heldout.execution.store.sqlite import SQLiteStore
+from heldout.execution.store.runs import read_block, stored_runs
+from heldout.execution.store.sqlite import SQLiteStore, block_statement
 
 DEEP = "[" * 100_000
 VALUES = (b"\xff\x00", float("inf"), DEEP, "9" * 5000)

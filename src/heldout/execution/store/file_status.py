@@ -29,9 +29,7 @@ from heldout.execution.store import PlanNote
 from heldout.execution.store.opening import (
     CLAIMS,
     PAUSE,
-    check_path,
-    check_program,
-    distrust,
+    connect,
     explained,
     has_tables,
     owner,
@@ -41,6 +39,8 @@ from heldout.execution.store.opening import (
 from heldout.execution.store.runs import StoredRun, stored_runs
 from heldout.folds.splits import Place
 
+SECONDS = 5.0
+"""That a reader waits for a lock."""
 _NOT_READABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH)
 
 
@@ -96,9 +96,7 @@ def one_moment(path: Path) -> Iterator[sqlite3.Connection]:
     """
     if not path.exists():
         raise StoreError(f"there is no run file {path}; name the folder or the run.db of a run.")
-    check_path(path)
     with _explained(path), closing(_read_only(path)) as connection:
-        check_program(connection, path)
         connection.execute("BEGIN")
         yield connection
 
@@ -127,24 +125,13 @@ def _read_only(path: Path) -> sqlite3.Connection:
     log = _log_of(path)
     if log.exists():
         try:
-            return _connected(path, "mode=ro")
+            return connect(path, "ro", SECONDS)
         except sqlite3.OperationalError:
             # An empty log in a folder where its index cannot be made: no process writes, and the file is complete.
             if log.exists() and log.stat().st_size:
                 raise
     # Without a log no process writes, because each run first makes one. "immutable" makes no file beside it.
-    return _connected(path, "mode=ro&immutable=1")
-
-
-def _connected(path: Path, mode: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True, timeout=5, isolation_level=None)
-    try:
-        distrust(connection, path)
-        has_tables(connection)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    return connect(path, "ro&immutable=1", SECONDS)
 
 
 def _as_left(runs: Sequence[RunStatus]) -> FileState:
@@ -166,7 +153,7 @@ def _state(path: Path, who: str | None) -> FileState | None:
         try:
             # The last connection that closes moves the log into the file. While the caller's is open this one is
             # not the last; the caller's cannot write, and does not touch the log of a dead process.
-            with closing(_connected(path, "mode=rw")) as second:
+            with closing(connect(path, "rw", SECONDS)) as second:
                 second.execute("PRAGMA busy_timeout = 0")
                 second.execute("BEGIN IMMEDIATE")
                 if who:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from heldout.data.declared import UNREADABLE
 from heldout.errors import StoreError
-from heldout.execution.store.runs import changed_row, now
+from heldout.execution.store.runs import changed_row
 from heldout.execution.store.schema import APPLICATION_ID, SCHEMA_VERSION, create_tables, unlike_ours
 
 _HEADER = b"SQLite format 3\x00"
@@ -110,14 +110,18 @@ def primary_code(error: sqlite3.Error) -> int:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
-def connect(path: Path) -> sqlite3.Connection:
-    """A connection that has changed nothing; the file is ours or empty.
+def connect(path: Path, mode: str = "rwc", seconds: float = 0.25) -> sqlite3.Connection:
+    """A connection that has read and changed nothing; the file is ours or empty.
+
+    - ``mode``: of SQLite's address of a file.
+    - ``seconds``: that it waits for a lock.
 
     Raises StoreError when the path is no file, or a file of another program or schema.
     """
     check_path(path)
+    address = f"{path.absolute().as_uri()}?mode={mode}"
     # isolation_level=None: only this package begins and ends transactions.
-    connection = sqlite3.connect(path.absolute(), timeout=0.25, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(address, timeout=seconds, isolation_level=None, check_same_thread=False, uri=True)
     try:
         distrust(connection, path)
         check_program(connection, path)
@@ -277,19 +281,6 @@ def _locked(path: Path, who: str | None) -> str:
         f"the run file {path} is in use by {who or 'another process'}; wait until that has finished, end it, or "
         f"use another file."
     )
-
-
-def set_owner(connection: sqlite3.Connection, run: int) -> None:
-    """Write this process as the owner of the run, in place of a dead one."""
-    clear_owner(connection)
-    connection.execute(
-        "UPDATE run SET owner_host = ?, owner_pid = ?, owner_since = ? WHERE number = ?",
-        (platform.node(), os.getpid(), now(), run),
-    )
-
-
-def clear_owner(connection: sqlite3.Connection) -> None:
-    connection.execute("UPDATE run SET owner_host = NULL, owner_pid = NULL, owner_since = NULL")
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> int:

@@ -2,63 +2,60 @@
 
 from __future__ import annotations
 
+import json
+import math
+import os
+import platform
 import sqlite3
+import zlib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from heldout.data.declared import from_json
 from heldout.errors import StoreError
 from heldout.estimates.types import Estimate
-from heldout.execution.cells import CellKey, CellResult, CellTable, is_among
+from heldout.execution.cells import COLUMNS, CellKey, CellResult, CellTable, is_among
 from heldout.execution.store import AddedConfiguration, PlanNote, RunIdentity, SearchNote
 from heldout.execution.store.opening import (
     claim,
-    clear_owner,
     connect,
     explained,
     has_tables,
     read_as_written,
     sentence,
-    set_owner,
     trust,
 )
 from heldout.execution.store.runs import (
+    IDENTITY,
+    ArrayHead,
     Member,
-    Statement,
     StoredRun,
-    add_versions,
-    already_there,
-    barrier_statement,
     block_numbers,
-    block_statement,
-    changed_versions,
-    differences,
-    member_statement,
-    new_run,
-    next_number,
     now,
-    numbers_of,
-    other_run,
-    placed_members,
-    plan_statement,
     read_block,
-    search_statement,
     stored_runs,
 )
-from heldout.execution.store.schema import text_for_file
+from heldout.execution.store.schema import checksum, text_for_file
 from heldout.execution.store.so_far import search_so_far
 from heldout.folds.splits import Place
 
 if TYPE_CHECKING:
     from heldout.dropping.base import Barrier
 
+_WITHOUT_OWNER = "UPDATE run SET owner_host = NULL, owner_pid = NULL, owner_since = NULL"
 _CHECKPOINT_BYTES = 8 * 2**20
 _BYTES_OF_A_COMMIT = 24 * 2**10  # pages of tables and indices that any commit writes to the log again
+
+
+Statement: TypeAlias = tuple[str, tuple[Any, ...]]
+"""Text of SQL, and its values."""
 
 
 class SQLiteRun:
@@ -85,7 +82,7 @@ class SQLiteRun:
         self._number = number
         self._stored = {member.id: member for member in stored}
         self._grows = grows
-        self._next = next_number(connection)
+        self._next = _next_number(connection)
         self._members = [] if grows else list(stored)
         self._keys = [member.number for member in self._members]
         """Of the configurations in the file, by position."""
@@ -179,31 +176,49 @@ class SQLiteRun:
 
     def note_plan(self, note: PlanNote) -> None:
         """Write the plan of the run at once, in place of an earlier plan."""
-        self._plan = note
         names = dict(enumerate(map(text_for_file, note.names)))
         self._members = [member._replace(name=names.get(member.position, member.name)) for member in self._members]
         self._statements += [
             ("DELETE FROM barrier WHERE run = ?", (self._number,)),
-            plan_statement(self._number, note),
+            self._planned(note),
             *(member_statement(self._number, member) for member in self._members),
         ]
         self.commit()
 
     def note_search(self, note: SearchNote) -> None:
         """Keep the note for ``note_plan``, which writes both."""
-        self._statements.append(search_statement(self._number, note))
+        heads, data = packed(note.arrays)
+        row = self._number, note.text, json.dumps(heads)
+        row = *row, checksum(*row, data), data
+        self._statements.append(("INSERT OR REPLACE INTO search VALUES (?, ?, ?, ?, ?)", row))
 
     def note_end(self, n_configurations: int, n_more: int = 0) -> None:
         """Write at once that the plan ends with so many configurations, and more fits."""
         assert self._plan is not None, "a run begins with its plan"
         n_cells = n_configurations * self._plan.n_splits + n_more
-        self._plan = replace(self._plan, n_configurations=n_configurations, n_cells=n_cells)
-        self._statements.append(plan_statement(self._number, self._plan))
+        ended = replace(self._plan, n_configurations=n_configurations, n_cells=n_cells)
+        self._statements.append(self._planned(ended))
         self.commit()
+
+    def _planned(self, note: PlanNote) -> Statement:
+        self._plan = note
+        row = json.dumps(asdict(replace(note, names=()))), self._number
+        return "UPDATE run SET plan = ? WHERE number = ?", row
 
     def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:
         """Keep the record of a barrier until the next ``commit``."""
-        self._statements.append(barrier_statement(self._number, self._keys, race, barrier))
+        splits = [(int(repeat), int(fold)) for repeat, fold in race]
+        dropped = [
+            (self._keys[left.configuration], repr(float(left.statistic)), text_for_file(left.reason))
+            for left in barrier.dropped
+        ]
+        row = (
+            self._number, splits[0][0], int(barrier.after), json.dumps(splits), int(barrier.n_rows),
+            int(barrier.n_before), self._keys[barrier.leader],
+            float(barrier.risk) if math.isfinite(barrier.risk) else None, int(barrier.stopped), json.dumps(dropped),
+        )  # fmt: skip
+        statement = "INSERT OR REPLACE INTO barrier VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        self._statements.append((statement, row))
 
     def close(self) -> None:
         """Commit, release the file and close it; a second call does nothing."""
@@ -214,7 +229,7 @@ class SQLiteRun:
             self.commit()
             with explained(self.path):
                 self._begin()
-                clear_owner(self._connection)
+                self._connection.execute(_WITHOUT_OWNER)
                 self._connection.execute("COMMIT")
                 # Closing does it too, but not while a reader is open; afterwards the file alone holds everything.
                 self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
@@ -401,12 +416,19 @@ class SQLiteStore:
                 claim(connection, path)
                 with read_as_written(path):
                     number, stored = self._run(connection, path, identity, configurations, resume)
-                members = placed_members(connection, number, stored, configurations)
-                set_owner(connection, number)
+                # Written at their present positions; stored ones keep their keys.
+                there, first = {member.id: member for member in stored}, _next_number(connection)
+                members = [
+                    there.get(key, Member(first + position, key, position, text))._replace(position=position)
+                    for position, (key, text) in enumerate(configurations)
+                ]
+                for member in members:
+                    connection.execute(*member_statement(number, member))
+                connection.execute(_WITHOUT_OWNER)  # a dead process may have left its own
                 connection.execute(
-                    "UPDATE run SET opened = ?, cells_then = (SELECT coalesce(sum(n_cells), 0) FROM block "
-                    "WHERE run = run.number) WHERE number = ?",
-                    (now("milliseconds"), number),
+                    "UPDATE run SET owner_host = ?, owner_pid = ?, owner_since = ?, opened = ?, cells_then = "
+                    "(SELECT coalesce(sum(n_cells), 0) FROM block WHERE run = run.number) WHERE number = ?",
+                    (platform.node(), os.getpid(), now(), now("milliseconds"), number),
                 )
                 connection.execute("COMMIT")
                 connection.execute("BEGIN IMMEDIATE")
@@ -446,24 +468,183 @@ class SQLiteStore:
         ids = frozenset(key for key, _ in configurations)
         # Latest first: of equally close runs a message names the latest.
         unlike = [(run, differences(run, identity, ids)) for run in reversed(stored_runs(connection))]
-        if not unlike:
-            return new_run(connection, identity), ()
-        closest, found = min(unlike, key=lambda one: len(one[1]))
-        if found and not self.one_run:
-            return new_run(connection, identity), ()
+        closest, found = min(unlike, key=lambda one: len(one[1]), default=(None, []))
+        if closest is None or (found and not self.one_run):
+            return self._new_run(connection, identity), ()
         if not resume:
-            raise StoreError(already_there(path, closest.n_cells))
+            raise StoreError(
+                f"the run file {path} already holds a run with {closest.n_cells} finished cells; resume it "
+                "(--resume), or use another folder for a new run."
+            )
         if found:
             raise StoreError(other_run(path, closest, identity, found))
-        self._check_versions(connection, path, closest, identity)
+        there, here = closest.versions[-1], dict(identity.versions)
+        if there != here and not self.accept_changed_code:
+            changed = [
+                f"{name} {there.get(name, 'absent')} there, {here.get(name, 'absent')} here"
+                for name in sorted(there.keys() | here.keys())
+                if there.get(name) != here.get(name)
+            ]
+            raise StoreError(
+                f"the run in {path} was started by other code ({'; '.join(changed)}), so its cells may differ from "
+                "new ones. Go back to that code, accept the change (--accept-changed-code, or SQLiteStore(path, "
+                "accept_changed_code=True)), or use another folder for a new run."
+            )
+        if there != here:  # other code continues it
+            versions = json.dumps([*closest.versions, here])
+            row = {**{name: closest.row[name] for name in IDENTITY}, "versions": versions}
+            values = versions, checksum(*row.values()), closest.number
+            connection.execute("UPDATE run SET versions = ?, checksum = ? WHERE number = ?", values)
         return closest.number, closest.members
 
-    def _check_versions(
-        self, connection: sqlite3.Connection, path: Path, stored: StoredRun, identity: RunIdentity
-    ) -> None:
-        there, here = stored.versions[-1], dict(identity.versions)
-        if there == here:
-            return
-        if not self.accept_changed_code:
-            raise StoreError(changed_versions(path, there, here))
-        add_versions(connection, stored, here)
+    def _new_run(self, connection: sqlite3.Connection, identity: RunIdentity) -> int:
+        """Insert a run; returns its key."""
+        ((number,),) = connection.execute("SELECT coalesce(max(number), 0) + 1 FROM run").fetchall()
+        # Entropy as text: SQLite's integers are signed, and 64 bits of entropy are not.
+        row = (
+            number, identity.rows, identity.folds, identity.configurations, identity.settings,
+            f"{identity.entropy:016x}", json.dumps([dict(identity.versions)]), now(),
+        )  # fmt: skip
+        terms = json.dumps({name: text_for_file(value) for name, value in identity.terms.items()})
+        connection.execute(
+            f"INSERT INTO run ({', '.join(IDENTITY)}, checksum, terms) VALUES ({'?, ' * len(row)}?, ?)",
+            (*row, checksum(*row), terms),
+        )
+        return int(number)
+
+
+def block_statement(run: int, number: int, table: CellTable, keys: Sequence[int]) -> tuple[str, tuple[Any, ...]]:
+    """The statement that writes a table; ``keys``: of all configurations in the file, by position.
+
+    Raises StoreError when a prediction is not a number.
+    """
+    heads, data = packed({str(response): array for response, array in table.predictions.items()})
+    cells = {
+        "configurations": [keys[j] for j in table.configurations],
+        "places": table.places,
+        "sizes": table.sizes,
+        **{name: _lists(table.columns[name]) for name in COLUMNS},
+        "test": {name: column.values.tolist() for name, column in table.test_scores.items()},
+        "train": {name: column.values.tolist() for name, column in table.train_scores.items()},
+        "predictions": heads,
+        "data": zlib.crc32(data),
+    }
+    row = number, run, len(table), json.dumps(cells)
+    return "INSERT INTO block VALUES (?, ?, ?, ?, ?, ?)", (*row, checksum(*row), data)
+
+
+def _lists(values: NDArray[Any]) -> Any:
+    """A column as lists; the same value on all splits only once."""
+    bits = values.view(np.int64) if values.dtype == np.float64 else values  # 0.0 is not -0.0
+    return (values[:, :1] if (bits == bits[:, :1]).all() else values).tolist()
+
+
+def packed(arrays: Mapping[str, NDArray[Any]]) -> tuple[dict[str, ArrayHead], bytes]:
+    """The types and shapes of arrays, and their bytes.
+
+    Raises StoreError when one is not of numbers.
+    """
+    heads, pieces = {}, []
+    for name, array in arrays.items():
+        little = numbers_of(array, name).astype(array.dtype.newbyteorder("<"), order="C", copy=False)
+        heads[name] = ArrayHead(little.dtype.str, little.shape)
+        pieces.append(little.tobytes())
+    return heads, b"".join(pieces)
+
+
+def numbers_of(array: NDArray[Any], name: str) -> NDArray[Any]:
+    """The array; raises StoreError when it is not of numbers."""
+    if array.dtype.kind not in "biuf":
+        raise StoreError(
+            f"predictions of a stored run must be numbers or class codes, got {name} of type {array.dtype}."
+        )
+    return array
+
+
+def _next_number(connection: sqlite3.Connection) -> int:
+    """The first key that no configuration of the file has."""
+    ((number,),) = connection.execute("SELECT coalesce(max(number), 0) + 1 FROM configuration").fetchall()
+    return int(number)
+
+
+def member_statement(run: int, member: Member) -> Statement:
+    """Write a configuration, or its new place and name."""
+    return (
+        "INSERT INTO configuration (run, number, id, position, json, name, note, checksum) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, id) DO UPDATE SET position = excluded.position, "
+        "name = excluded.name, checksum = excluded.checksum",
+        (run, *member, checksum(run, *member)),
+    )
+
+
+_PARTS = {"rows", "folds", "configurations"}
+
+
+_MOST_CHARACTERS = 40
+
+
+def differences(stored: StoredRun, wanted: RunIdentity, configuration_ids: frozenset[str]) -> list[str]:
+    """The parts of the identity that differ, each in words with both values; empty for the same run."""
+    found = []
+    for part in ("rows", "folds", "configurations"):
+        # The order of the configurations is no part of a run's identity.
+        if part == "configurations" and configuration_ids == {member.id for member in stored.members}:
+            continue
+        if stored.row[part] != getattr(wanted, part):
+            found.append(f"other {part}{_both(stored.terms.get(part), wanted.terms.get(part))}")
+    if stored.row["settings"] != wanted.settings:
+        found.append(f"other settings{_changed_settings(stored.row['settings'], wanted.settings)}")
+    if stored.entropy != wanted.entropy:
+        found.append(f"random_state {stored.entropy} then, {wanted.entropy} now")
+    return found
+
+
+def _both(there: str | None, here: str | None) -> str:
+    if there is None or here is None:
+        return ""
+    return f" ({there} then and now, but not the same)" if there == here else f" ({there} then, {here} now)"
+
+
+def _changed_settings(there: str, here: str) -> str:
+    try:
+        old, new = (from_json(Mapping[str, Any], settings) for settings in (there, here))
+    except ValueError:
+        return ""
+    changed = (name for name in {**new, **old} if old.get(name) != new.get(name))
+    words = [_changed_setting(name, old.get(name), new.get(name)) for name in changed]
+    return f" ({', '.join(words)})" if words else ""
+
+
+def _changed_setting(name: str, old: object, new: object) -> str:
+    plain = all(
+        isinstance(value, str | bool | int | float) and len(str(value)) <= _MOST_CHARACTERS for value in (old, new)
+    )
+    return f"{name} {old} then, {new} now" if plain else name
+
+
+def changed_options(there: Mapping[str, str], here: Mapping[str, str]) -> list[str]:
+    """The options in which two runs differ, with both values.
+
+    Examples
+    --------
+    >>> changed_options({"--preset": "quick", "--cv": "5"}, {"--preset": "standard", "--cv": "5"})
+    ['--preset quick then, standard now']
+    """
+    if not there.keys() - _PARTS or not here.keys() - _PARTS:
+        return []  # started from Python
+    return [
+        f"{name} {there.get(name, 'not given')} then, {here.get(name, 'not given')} now"
+        for name in dict.fromkeys((*here, *there))
+        if name not in _PARTS and there.get(name) != here.get(name)
+    ]
+
+
+def other_run(path: Path, stored: StoredRun, wanted: RunIdentity, found: list[str]) -> str:
+    """The sentence for a file that holds only other runs."""
+    options = changed_options(stored.terms, wanted.terms)
+    if any(option.startswith("--seed ") for option in options):
+        found = [part for part in found if not part.startswith("random_state ")]
+    return (
+        f"the run file {path} holds a run that was started with other settings: {'; '.join([*options, *found])}. "
+        f"Resume it with the same settings, or use another folder for a new run."
+    )
