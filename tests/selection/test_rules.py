@@ -127,7 +127,7 @@ def test_the_median_over_repeats_is_not_moved_by_one_lucky_repeat():
 def test_the_median_leaves_out_undefined_repeats():
     repeats = np.array([[0.5, NAN], [NAN, NAN], [0.9, NAN]])[None, :, :, None]
     assert Best("median")(table([0.7, NAN], repeat_scores=repeats)).tolist() == [0]
-    with pytest.raises(InputError, match="over_repeats must be 'mean' or 'median'"):
+    with pytest.raises(InputError, match="over_repeats must be one of mean, median"):
         Best("mode")
 
 

@@ -391,6 +391,13 @@ def check_choice(argument: str, value: Any, choices: Iterable[str], more: str = 
         raise unknown(argument, value, choices, more)
 
 
+def checked_flag(argument: str, value: Any) -> bool:
+    """A flag; refuses what is neither True nor False, of Python or NumPy."""
+    if type(value).__name__ not in ("bool", "bool_"):  # by its name, because commands load no NumPy here
+        raise InputError(f"{argument} must be True or False, got {value!r}.", argument=argument)
+    return bool(value)
+
+
 def unknown_selection(selection: Any) -> InputError:
     """The error for what is no selection rule."""
     more = " (in Python also a rule of ho.selection, or a function from scores (B, C) to indices (B,))"

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._types import Floats
-from heldout.data.checks import check_count
+from heldout.data.checks import check_count, checked_flag
 from heldout.data.task import Task, Truth
 from heldout.errors import InputError
 from heldout.folds.splits import Folds, Place
@@ -354,10 +354,7 @@ class Racing:
 
     def __post_init__(self) -> None:
         check_count("min_predictions", self.min_predictions)
-        if not isinstance(self.shuffle_folds, bool | np.bool_):
-            raise InputError(
-                f"shuffle_folds must be True or False, got {self.shuffle_folds!r}.", argument="shuffle_folds"
-            )
+        checked_flag("shuffle_folds", self.shuffle_folds)
         if self.resolve_ties_after is not None:
             check_count("resolve_ties_after", self.resolve_ties_after)
 
@@ -366,12 +363,6 @@ def check_share(value: object, name: str) -> None:
     """Refuse what is no number between 0 and 1."""
     if not isinstance(value, float | np.floating) or not 0 < value < 1:
         raise InputError(f"{name} must be a number between 0 and 1, got {value!r}.", argument=name)
-
-
-def check_word(value: object, name: str, allowed: Sequence[str]) -> None:
-    """Refuse what is none of some words."""
-    if not isinstance(value, str) or value not in allowed:
-        raise InputError(f"{name} must be one of {', '.join(allowed)}, got {value!r}.", argument=name)
 
 
 RULE_TITLES = {

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._streams import stream
-from heldout.data.checks import MOST_BOOTSTRAPS, check_count, refuse_more_than
-from heldout.dropping.base import Course, Racing, Standing, Verdict, check_share, check_word, verdict
+from heldout.data.checks import MOST_BOOTSTRAPS, check_choice, check_count, checked_flag, refuse_more_than
+from heldout.dropping.base import Course, Racing, Standing, Verdict, check_share, verdict
 from heldout.errors import InputError
 from heldout.metrics.base import Metric, oriented, quiet_if_foreign
 from heldout.metrics.custom import OpaqueMetric
@@ -82,9 +82,8 @@ class Bootstrap(Racing):
         refuse_more_than(
             MOST_BOOTSTRAPS, self.n_bootstraps, "bootstraps of a rule of dropping", "fewer: 1000 are usual"
         )
-        if not isinstance(self.replay, bool | np.bool_):
-            raise InputError(f"replay must be True or False, got {self.replay!r}.", argument="replay")
-        check_word(self.against, "against", AGAINST)
+        checked_flag("replay", self.replay)
+        check_choice("against", self.against, AGAINST)
         if self.replay and self.against != "current_best":
             raise InputError(
                 f"`replay=True` repeats comparisons with the current best, got `against={self.against!r}`; leave "

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
-from heldout.dropping.base import Course, Racing, Standing, Verdict, behind_leader, check_share, check_word, verdict
+from heldout.data.checks import check_choice
+from heldout.dropping.base import Course, Racing, Standing, Verdict, behind_leader, check_share, verdict
 from heldout.metrics.base import Metric
 
 FEWEST_FOLDS = 3
@@ -81,8 +82,8 @@ class Paired(Racing):
         super().__post_init__()
         check_share(self.alpha, "alpha")
         check_share(self.power, "power")
-        check_word(self.pairs, "pairs", ("current_best", "all"))
-        check_word(self.looks, "looks", ("every_fold", "power_analysis"))
+        check_choice("pairs", self.pairs, ("current_best", "all"))
+        check_choice("looks", self.looks, ("every_fold", "power_analysis"))
 
     def unfit(self, metric: Metric, course: Course) -> str | None:
         """It needs three fold scores of a repeat while there is still something to save."""

@@ -20,7 +20,7 @@ import numpy as np
 
 from heldout._text import is_one_of
 from heldout._types import Floats
-from heldout.data.checks import BLOCK_TEXT, unknown_blocks
+from heldout.data.checks import BLOCK_TEXT, check_choice, unknown_blocks
 from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.selection.draws import BLOCK_KINDS, BlockKind
@@ -62,11 +62,7 @@ class Blocks:
                 f"the length of blocks must be 'auto' or an integer of at least 1, got {length!r}.",
                 argument="block_length",
             )
-        if not is_one_of(self.kind, BLOCK_KINDS):
-            raise InputError(
-                f"the kind of blocks must be one of {', '.join(BLOCK_KINDS)}, got {self.kind!r}.",
-                argument="block_length",
-            )
+        check_choice("kind", self.kind, BLOCK_KINDS)
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.length}"
@@ -125,10 +121,7 @@ def automatic_length(values: Any, kind: BlockKind = "moving", n_rows: int | None
     [1.1, 12.8]
     """
     values = _series(values)
-    if not is_one_of(kind, BLOCK_KINDS):
-        raise InputError(
-            f"the kind of blocks must be one of {', '.join(BLOCK_KINDS)}, got {kind!r}.", argument="kind"
-        )
+    check_choice("kind", kind, BLOCK_KINDS)
     n = len(values)
     total = n if n_rows is None else n_rows
     errors = values - values.mean()

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._streams import stream
+from heldout.data.checks import checked_flag
 from heldout.data.task import labels_text
 from heldout.errors import InputError
 from heldout.estimates.base import PREDICTIONS, Method
@@ -127,8 +128,7 @@ class RowBootstrap(Method):
     stratify: bool
 
     def __post_init__(self) -> None:
-        if not isinstance(self.stratify, bool | np.bool_):
-            raise InputError(f"stratify must be True or False, got {self.stratify!r}.", argument="stratify")
+        checked_flag("stratify", self.stratify)
 
     def unfit(self, evidence: RowTable) -> str | None:
         """It needs rows that can be drawn and left out."""

@@ -13,14 +13,14 @@ from heldout import _defaults
 from heldout._streams import RandomState
 from heldout._text import counted
 from heldout._types import Floats
-from heldout.data.checks import check_count, check_room
+from heldout.data.checks import check_count, check_room, checked_flag
 from heldout.data.task import array_of, distinct, in_one_order, numbers_of, shortened
 from heldout.errors import InputError
 from heldout.estimates.data_flags import flag_of_adaptive, flag_of_failed
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.inputs import warn_of
 from heldout.estimates.methods import answer, method_of
-from heldout.estimates.question import Settings, checked_adaptive, settings_of
+from heldout.estimates.question import Settings, settings_of
 from heldout.estimates.types import Alternative, Estimate
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, oriented
@@ -136,7 +136,7 @@ def estimate_from_scores(
         rule=configuration_rule_of(selection),
         settings=settings,
         test_share=checked_share(test_share),
-        adaptive=checked_adaptive(adaptive),
+        adaptive=checked_flag("adaptive", adaptive),
     )
     if halves is not None:
         evidence = replace(evidence, halves=halves[..., evidence.winner])

@@ -14,7 +14,7 @@ from heldout import _defaults
 from heldout._streams import DrawnSeed, RandomState
 from heldout._text import counted
 from heldout.configurations import are_same
-from heldout.data.checks import FEWER, call_text, check_aggregate, check_room, enough_memory
+from heldout.data.checks import FEWER, call_text, check_aggregate, check_room, checked_flag, enough_memory
 from heldout.data.task import (
     TaskKind,
     Truth,
@@ -50,7 +50,6 @@ from heldout.estimates.question import (
     AnyAggregate,
     Question,
     Scales,
-    checked_adaptive,
     settings_of,
 )
 from heldout.estimates.responses import ResponseName, check_settings
@@ -233,7 +232,7 @@ def read_inputs(
     }
     return Inputs(
         truth,
-        replace(held, adaptive=checked_adaptive(adaptive) or held.adaptive),
+        replace(held, adaptive=checked_flag("adaptive", adaptive) or held.adaptive),
         question,
         _first(method, asked.method),
         default_aggregate=aggregate is None and asked.aggregate is None,

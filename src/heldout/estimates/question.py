@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from heldout import _defaults
 from heldout._streams import RandomState, entropy_of
 from heldout.data.checks import check_interval_settings, check_rows_of_bootstrap, effective_threads
-from heldout.errors import InputError
 from heldout.estimates.block_length import Blocks, blocks_of
 from heldout.estimates.types import Alternative
 from heldout.metrics.aggregate import reads_ranks
@@ -127,13 +126,6 @@ class Scales(NamedTuple):
         unread = not metric.responses  # a scorer that cannot be opened has fold scores only
         own = aggregate != "auto" or scored != "as asked" or metric.row_wise or is_pair_based(metric) or unread
         return cls(chosen, chosen if own else "aligned" if reads_ranks(metric) else "pooled")
-
-
-def checked_adaptive(adaptive: Any) -> bool:
-    """Whether the user says that the search was adaptive."""
-    if not isinstance(adaptive, bool | np.bool_):
-        raise InputError(f"adaptive must be True or False, got {adaptive!r}.", argument="adaptive")
-    return bool(adaptive)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
 from heldout._types import Floats
+from heldout.data.checks import check_count
 from heldout.errors import InputError
 from heldout.estimates.base import OVER_TRAINING_SETS, flags_of_score
 from heldout.estimates.intervals import holding
@@ -115,12 +116,9 @@ def _share(delta: object) -> float:
     return float(delta)
 
 
-def _count(name: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise InputError(
-            f"{name} must be an integer of at least 1, got {value!r}; give how many there are.", argument=name
-        )
-    if int(value) > _MOST:
+def _count(name: str, value: Any) -> int:
+    check_count(name, value, usual="give how many there are")
+    if value > _MOST:
         raise InputError(f"{name} must be at most 1e300, got a number of more digits.", argument=name)
     return int(value)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from heldout import _defaults
 from heldout._streams import RandomState, entropy_of
 from heldout._types import Floats
-from heldout.data.checks import check_interval_settings
+from heldout.data.checks import check_interval_settings, checked_flag
 from heldout.data.task import labels_text, shortened
 from heldout.errors import InputError
 from heldout.estimates.base import flags_of_score
@@ -23,7 +23,7 @@ from heldout.estimates.from_scores import checked_share, evidence_of_scores
 from heldout.estimates.input_arrays import FittedSearch
 from heldout.estimates.inputs import warn_of
 from heldout.estimates.methods import answer, method_of
-from heldout.estimates.question import Settings, checked_adaptive
+from heldout.estimates.question import Settings
 from heldout.estimates.types import Alternative, Estimate
 from heldout.execution.collect import mean_over_splits
 from heldout.flags import Flag
@@ -268,7 +268,7 @@ def correct(
             name: sign * finished.scores[name]
             for name in metrics_read(finished.rule, finished.scores, finished.deciding)
         },
-        adaptive=finished.adaptive if adaptive is None else checked_adaptive(adaptive),
+        adaptive=finished.adaptive if adaptive is None else checked_flag("adaptive", adaptive),
     )
     flags = {**evidence.flags, **finished.flags, **_flags_of_winner(finished, evidence.winner)}
     if (metric_of_scorer := finished.opened.get(reported)) is not None:
@@ -312,6 +312,6 @@ def _of_kept(
 ) -> Estimate:
     """The estimate from kept held-out predictions; without a ``random_state`` by the seed of their search."""
     entropy = None if random_state is None else entropy_of(random_state)
-    is_adaptive = adaptive is None or checked_adaptive(adaptive)
+    is_adaptive = adaptive is None or checked_flag("adaptive", adaptive)
     found = kept(refit=False, entropy=entropy, adaptive=is_adaptive, **settings)
     return found.estimates[named_metric("the search has", [*found.estimates], metric, found.refit_metric)]

@@ -14,9 +14,8 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import is_one_of
 from heldout._types import Floats
-from heldout.errors import InputError
+from heldout.data.checks import check_choice
 from heldout.predictions import SLACK
 
 NONE_CHOSEN = -1
@@ -347,10 +346,7 @@ class Best(SelectionRule):
     words: ClassVar[str] = "the best score wins"
 
     def __post_init__(self) -> None:
-        if not is_one_of(self.over_repeats, OVER_REPEATS):
-            raise InputError(
-                f"over_repeats must be 'mean' or 'median', got {self.over_repeats!r}.", argument="over_repeats"
-            )
+        check_choice("over_repeats", self.over_repeats, OVER_REPEATS)
 
     @property
     def reads_repeats(self) -> bool:

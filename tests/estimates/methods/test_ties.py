@@ -82,7 +82,7 @@ def test_other_rules_are_refused() -> None:
     y, columns = coin_flips(4, 5)
     with pytest.raises(InputError, match="averages candidates of the same best score, and the rule callable"):
         estimate(y, columns, AVERAGE, selection=lambda scores: scores.argmax(axis=1))
-    with pytest.raises(InputError, match="ties must be 'first' or 'average', got 'last'"):
+    with pytest.raises(InputError, match="ties must be one of first, average, got 'last'"):
         BBC(ties="last")  # type: ignore[arg-type]
 
 

@@ -142,7 +142,7 @@ def test_draws_must_be_even(n_draws):
 
 
 def test_an_unknown_average_is_refused():
-    with pytest.raises(ho.InputError, match="average must be 'shrunken' or 'raw', got 'mean'"):
+    with pytest.raises(ho.InputError, match="average must be one of shrunken, raw, got 'mean'"):
         WMCS(average="mean")
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import is_one_of
+from heldout.data.checks import check_choice
 from heldout.errors import InputError
 from heldout.estimates.base import MethodWords, conclude, no_value
 from heldout.estimates.bootstrap import (
@@ -123,10 +124,7 @@ class BBC(RowBootstrap):
     scores_out_of_bag = replays_dropping = True
 
     def __post_init__(self) -> None:
-        if not is_one_of(self.interval, INTERVALS):
-            raise InputError(
-                f"interval must be one of {', '.join(INTERVALS)}, got {self.interval!r}.", argument="interval"
-            )
+        check_choice("interval", self.interval, INTERVALS)
         super().__post_init__()
         if not is_one_of(self.control, ("auto",)) and not isinstance(self.control, bool | np.bool_):
             raise InputError(
@@ -134,8 +132,7 @@ class BBC(RowBootstrap):
                 "published.",
                 argument="control",
             )
-        if not is_one_of(self.ties, ("first", "average")):
-            raise InputError(f"ties must be 'first' or 'average', got {self.ties!r}.", argument="ties")
+        check_choice("ties", self.ties, ("first", "average"))
 
     def unfit(self, evidence: RowTable) -> str | None:
         """Averages of ties are for a rule that chooses the best score."""

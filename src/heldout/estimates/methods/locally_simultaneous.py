@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from heldout._text import is_one_of
+from heldout.data.checks import check_choice
 from heldout.errors import InputError
 from heldout.estimates.base import MethodWords, no_value
 from heldout.estimates.bootstrap import RowBootstrap
@@ -96,10 +96,7 @@ class LocallySimultaneous(RowBootstrap):
     def __post_init__(self) -> None:
         if isinstance(self.share, bool) or not isinstance(self.share, int | float) or not 0 < self.share < 1:
             raise InputError(f"share must lie between 0 and 1, got {self.share!r}; .1 is usual.", argument="share")
-        if not is_one_of(self.plausible, PLAUSIBLE):
-            raise InputError(
-                f"plausible must be one of {', '.join(PLAUSIBLE)}, got {self.plausible!r}.", argument="plausible"
-            )
+        check_choice("plausible", self.plausible, PLAUSIBLE)
         super().__post_init__()
 
     def unfit(self, evidence: RowTable) -> str | None:

@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import is_one_of
 from heldout._types import Floats
+from heldout.data.checks import check_choice
 from heldout.errors import InputError
 from heldout.estimates.base import FOLD_SCORES, QUANTITY_ALONE, MethodWords, conclude, flags_of_winner_alone
 from heldout.estimates.bootstrap import (
@@ -89,8 +89,7 @@ class NaiveBootstrap(RowBootstrap):
     )
 
     def __post_init__(self) -> None:
-        if not is_one_of(self.unit, UNITS):
-            raise InputError(f"unit must be one of {', '.join(UNITS)}, got {self.unit!r}.", argument="unit")
+        check_choice("unit", self.unit, UNITS)
         super().__post_init__()
         if self.stratify and self.unit == "folds":
             raise InputError(

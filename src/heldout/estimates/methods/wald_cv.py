@@ -9,10 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import is_one_of
 from heldout._types import Floats
+from heldout.data.checks import check_choice
 from heldout.data.task import TaskKind, Truth
-from heldout.errors import InputError
 from heldout.estimates.base import PREDICTIONS, Method, MethodWords, Spread, estimate_around
 from heldout.estimates.data_flags import flags_of_choice, flags_of_dependence
 from heldout.estimates.evidence import Candidates, RowTable, needs_independent_rows
@@ -83,10 +82,7 @@ class WaldCV(Method):
     )
 
     def __post_init__(self) -> None:
-        if not is_one_of(self.variance, VARIANCES):
-            raise InputError(
-                f"variance must be one of {', '.join(VARIANCES)}, got {self.variance!r}.", argument="variance"
-            )
+        check_choice("variance", self.variance, VARIANCES)
 
     def unfit(self, evidence: RowTable) -> str | None:
         """It needs independent rows of equal weight, and a metric that is made of losses of single rows."""

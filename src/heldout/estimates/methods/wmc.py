@@ -16,8 +16,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from heldout._streams import stream
-from heldout._text import is_one_of
 from heldout._types import Floats
+from heldout.data.checks import check_choice
 from heldout.errors import InputError
 from heldout.estimates.base import FOLD_SCORES, Method, MethodWords, conclude, no_value
 from heldout.estimates.evidence import Evidence
@@ -165,8 +165,7 @@ class WMCS(OfSubsampling):
     )
 
     def __post_init__(self) -> None:
-        if not is_one_of(self.average, ("shrunken", "raw")):
-            raise InputError(f"average must be 'shrunken' or 'raw', got {self.average!r}.", argument="average")
+        check_choice("average", self.average, ("shrunken", "raw"))
         check_draws(self.n_draws)
 
     def estimate(self, evidence: Evidence) -> Estimate:

@@ -20,7 +20,7 @@ from heldout._text import counted
 from heldout._types import Floats
 from heldout.arguments.search import SearchArguments
 from heldout.configurations import checked_entries
-from heldout.data.checks import COMPARED_SCORES, check_choice, check_interval_settings
+from heldout.data.checks import COMPARED_SCORES, check_choice, check_interval_settings, checked_flag
 from heldout.errors import InputError
 from heldout.estimates.question import AnyAggregate
 from heldout.estimates.types import Alternative, Estimate
@@ -44,15 +44,16 @@ from heldout.protocols.algorithms.comparison import (
     differences_of,
     relevance_of,
 )
-from heldout.protocols.algorithms.dropping import dropping_plan, run_with_dropping
 from heldout.protocols.algorithms.run import (
     InnerPlan,
     choice_of,
     choosing_of,
+    dropping_plan,
     inner_plan,
     n_dropped,
     part_of_results,
     run_algorithms,
+    run_with_dropping,
 )
 from heldout.protocols.algorithms.scores import AlgorithmScorer
 from heldout.protocols.nested.plan import NestedFolds, nested_folds
@@ -190,8 +191,7 @@ def compare_algorithms(
     entries = _checked_algorithms(algorithms)
     settings = AlgorithmSettings(inner, relevant, deploy)
     settings.check()
-    if not isinstance(refit, bool):
-        raise InputError(f"refit must be True or False, got {refit!r}.", argument="refit")
+    checked_flag("refit", refit)
     if method is None:
         raise InputError(
             f"method must name how flat scores are corrected, got None; '{_defaults.METHOD}' is the default.",

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from heldout import _defaults
 from heldout._record import json_safe
-from heldout._text import is_one_of
 from heldout.arguments.search import check_weights_fit, checked_target, repeatable, routed_to_fit, rows_of, task_of
 from heldout.configurations import Configurations, checked_model, make_configurations
-from heldout.data.checks import RMS, TWO_STAGE, check_count, check_interval_settings, usual_name
+from heldout.data.checks import RMS, TWO_STAGE, check_count, check_interval_settings, checked_flag, usual_name
 from heldout.data.task import Task, TaskKind, Truth, in_one_order
 from heldout.errors import InputError
 from heldout.estimates.types import Alternative
@@ -150,10 +149,7 @@ class ValidationArguments:
         return int(number)
 
     def _check_adjusts(self, correction: str, interval: str | None) -> None:
-        if not is_one_of(self.adjust_optimism, (True, False)):
-            raise InputError(
-                f"adjust_optimism must be True or False, got {self.adjust_optimism!r}.", argument="adjust_optimism"
-            )
+        checked_flag("adjust_optimism", self.adjust_optimism)
         if not self.adjust_optimism:
             return
         if correction not in ("optimism", "auto"):

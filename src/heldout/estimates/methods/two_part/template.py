@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.checks import checked_flag
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.estimates.base import PREDICTIONS, Method, conclude, no_value
@@ -117,10 +118,7 @@ class TwoPart(Method):
                 f"evaluation_share must be above 0 and up to 1, got {self.evaluation_share!r}; 0.25 is usual.",
                 argument="evaluation_share",
             )
-        if not isinstance(self.within_classes, bool | np.bool_):
-            raise InputError(
-                f"within_classes must be True or False, got {self.within_classes!r}.", argument="within_classes"
-            )
+        checked_flag("within_classes", self.within_classes)
         named = self.configuration
         if isinstance(named, bool) or not isinstance(named, str | int | np.integer | None):
             raise InputError(f"configuration must be a name or an index, got {named!r}.", argument="configuration")
