@@ -35,7 +35,6 @@ from heldout.execution.store.search_note import note_of
 from heldout.execution.store.so_far import SearchSoFar
 from heldout.execution.training_size import SmallerTraining, corrected_for_size
 from heldout.flags import Flag
-from heldout.imputation.settings import Imputation
 from heldout.imputation.tables import missing_counts
 from heldout.predictions import FoldScores, SearchQuestion
 from heldout.result import Evaluation
@@ -286,7 +285,7 @@ def evaluation_so_far(stored: SearchSoFar) -> Evaluation:
 
 
 def _provenance(search: Search) -> dict[str, Any]:
-    task, drop = search.task, search.drop
+    task, drop, imputation = search.task, search.drop, search.imputation
     return {
         "entropy": search.entropy,
         "fingerprint_of_rows": task.fingerprint(),
@@ -302,11 +301,8 @@ def _provenance(search: Search) -> dict[str, Any]:
         "seeds_models": search.seed_estimators,
         "selection": search.rule.name,
         "aggregate": search.scale_of_selection,
-        **({} if search.imputation is None else _of_imputation(search.imputation)),
+        **({} if imputation is None else {"n_imputations": imputation.n_imputations}),
+        **({} if imputation is None else {"sources_of_imputation": list(imputation.sources_of_fits)}),
         **({} if search.stop_when_width is None else {"stop_when_width": float(search.stop_when_width)}),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-
-
-def _of_imputation(imputation: Imputation) -> dict[str, Any]:
-    return {"n_imputations": imputation.n_imputations, "sources_of_imputation": list(imputation.sources_of_fits)}

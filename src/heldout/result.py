@@ -20,10 +20,9 @@ from heldout.estimates.of_search import Estimation
 from heldout.estimates.paired.overtuning import DefaultConfiguration, Overtuning, overtuning_of, place_of
 from heldout.estimates.question import Question, Scale
 from heldout.estimates.types import Estimate
-from heldout.execution.cells import CellTable
+from heldout.execution.cells import CellTable, SharedFits, shared_fits
 from heldout.execution.cross_fit import CrossFit, part_for_estimate
 from heldout.execution.fold_models import FoldModels
-from heldout.execution.sharing.accounts import SharedFits, shared_fits
 from heldout.execution.training_size import SmallerTraining
 from heldout.folds.splits import Folds
 from heldout.methods_text import WithMethodsText
@@ -244,11 +243,6 @@ class Evaluation(Shown, WithMethodsText):
             self.winner,
         )
 
-    @property
-    def _is_quick(self) -> bool:
-        held = self.predictions
-        return bool(held.responses) and held.n_rows * held.n_configurations <= MOST_AT_ONCE
-
     def with_provenance(self, **more: Any) -> Evaluation:
         """The same record, with more about its origin."""
         return replace(self, provenance={**self.provenance, **more})
@@ -266,7 +260,9 @@ class Evaluation(Shown, WithMethodsText):
     def overtuning_sentences(self) -> list[str]:
         """What further search bought, where it bought nothing, and the winner beside the default; none where that
         is not known, nor of a search so large that a notebook would wait for them."""
-        if "overtuning" not in self.__dict__ and not self._is_quick:
+        held = self.predictions
+        is_quick = bool(held.responses) and held.n_rows * held.n_configurations <= MOST_AT_ONCE
+        if "overtuning" not in self.__dict__ and not is_quick:
             return []
         try:
             found = self.overtuning

@@ -12,7 +12,7 @@ import pytest
 import heldout as ho
 from heldout.cli.result import estimate_rows, search_rows
 from heldout.dropping.base import Dropped
-from heldout.execution.sharing.accounts import SharedFits
+from heldout.execution.cells import SharedFits
 
 
 @pytest.fixture

@@ -140,20 +140,20 @@ class RunPart(MemoryRun):
         local = {position: number for number, position in enumerate(self.positions)}
         for cell in each_cell(self._run.results(configurations=local)):
             if cell.key.configuration in local:
-                super().record(replace(cell, key=_at(cell.key, local[cell.key.configuration])))
+                super().record(cell.at(local[cell.key.configuration]))
 
     def join(self, position: int, cells: Iterable[CellResult]) -> None:
         """Add a configuration of the run with its cells, behind the batch."""
         self.positions.append(position)
         for cell in cells:
-            super().record(replace(cell, key=_at(cell.key, len(self.positions) - 1)))
+            super().record(cell.at(len(self.positions) - 1))
 
     def copies(self, source: int, position: int) -> Iterator[CellResult]:
         """The cells of a configuration of the run as those of one of the batch."""
         for cell in each_cell(self._run.results(configurations=[source])):
             if cell.key.configuration == source:
                 shared = {EQUAL: Saving(cell.fit_seconds + cell.score_seconds)}
-                yield replace(cell, key=_at(cell.key, self.positions.index(position)), shared=shared)
+                yield replace(cell.at(self.positions.index(position)), shared=shared)
 
     def cells(self, configuration: int) -> list[CellResult]:
         """The cells of a configuration, by its number in the batch."""
@@ -169,7 +169,8 @@ class RunPart(MemoryRun):
                 case CellFinished(result):
                     event = CellFinished(self._in_run(result))
                 case WorkersLost(running):
-                    event = replace(event, running=tuple(self._key(key) for key in running))
+                    lost = (key._replace(configuration=self.positions[key.configuration]) for key in running)
+                    event = replace(event, running=tuple(lost))
             for listener in listeners:
                 listener(event)
 
@@ -182,17 +183,10 @@ class RunPart(MemoryRun):
     def commit(self) -> None:
         self._run.commit()
 
-    def _key(self, key: CellKey) -> CellKey:
-        return _at(key, self.positions[key.configuration])
-
     def _in_run(self, result: CellResult | CellTable) -> CellResult | CellTable:
         if isinstance(result, CellTable):
             return result.at(self.positions)
-        return replace(result, key=self._key(result.key))
-
-
-def _at(key: CellKey, configuration: int) -> CellKey:
-    return key._replace(configuration=configuration)
+        return result.at(self.positions[result.key.configuration])
 
 
 class AdaptiveRun:

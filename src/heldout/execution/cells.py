@@ -5,6 +5,7 @@ A search plans cells, its workers do them, and its store acknowledges them one b
 
 from __future__ import annotations
 
+import math
 import pickle
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -70,6 +71,45 @@ class Saving(NamedTuple):
     """What a fit by itself would have taken longer; None where nothing tells how long that is."""
     n_bytes: float = 0.0
     """The output of shared steps that was read and not made again."""
+
+
+@dataclass(frozen=True)
+class SharedFits:
+    """Fits that shared one thing, and what that saved them together.
+
+    Attributes
+    ----------
+    n_fits : int
+    seconds : float or None
+        What separate fits would have taken longer. For steps: the measured seconds of every step, as often as it
+        was not made again. For models: estimated from the seconds of the fit that served them; None where nothing
+        tells how long a separate fit takes.
+    n_bytes : int
+        The output of steps, for training and test rows, as often as it was read and not made again.
+    """
+
+    n_fits: int
+    seconds: float | None
+    n_bytes: int
+
+
+def shared_fits(savings: Iterable[Mapping[str, Saving]]) -> dict[str, SharedFits]:
+    """From what single fits shared to each thing that was shared, the most frequent first.
+
+    >>> shared_fits([{"steps": Saving(1.0, 80.0)}, {"steps": Saving(2.0, 80.0), "SVC": Saving(None)}, {}])
+    {'steps': SharedFits(n_fits=2, seconds=3.0, n_bytes=160), 'SVC': SharedFits(n_fits=1, seconds=None, n_bytes=0)}
+    """
+    found: dict[str, list[Saving]] = {}
+    for fit in savings:
+        for what, saving in fit.items():
+            found.setdefault(what, []).append(saving)
+    return {what: _in_all(each) for what, each in sorted(found.items(), key=lambda item: -len(item[1]))}
+
+
+def _in_all(savings: Sequence[Saving]) -> SharedFits:
+    known = [saving.seconds for saving in savings if saving.seconds is not None]
+    seconds = math.fsum(known) if len(known) == len(savings) else None
+    return SharedFits(len(savings), seconds, round(math.fsum(saving.n_bytes for saving in savings)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +193,10 @@ class CellResult:
     that selected terms, 1 for each that it has and 0 for the others."""
     model: FittedModel | None = None
     """The model that made the predictions, where models are kept; not stored."""
+
+    def at(self, position: int) -> CellResult:
+        """The same result under another number of its configuration."""
+        return replace(self, key=self.key._replace(configuration=position))
 
 
 def check_predictions(

@@ -284,25 +284,24 @@ class ResultCollector:
         A missing score of a dropped configuration is no failure.
         """
         column = cells.test_scores.get(name, ScoreColumn.empty(cells.columns.shape))
-        is_ours = (metric := self._scoring.metrics.get(name)) is not None and not metric.calls_foreign_code
+        metric, weights = self._scoring.metrics.get(name), self._task.sample_weight
+        is_ours = metric is not None and not metric.calls_foreign_code
         # A loss of ours beyond float64 is infinite; a function that gives no finite number has failed.
         none = np.isnan(column.values) if is_ours else ~np.isfinite(column.values)
         lacking = none & cells.is_in(CellState.DONE)
         unscored: dict[int, str] = {}
         for number in np.flatnonzero(lacking.any(axis=0)).tolist():
+            test = folds.splits[number].test
+            weight = None if weights is None else weights[test]
             # A fold without what the metric needs is the fold's fault and not that of a configuration.
-            if np.isnan(column.values[:, number]).all() and self._is_undefined(name, folds.splits[number].test):
+            is_empty = np.isnan(column.values[:, number]).all()
+            if is_empty and is_undefined(metric, self._truth.rows(test), weight):
                 continue
             for configuration in np.flatnonzero(lacking[:, number]).tolist():
                 why = cells.columns["message"][configuration, number]
                 score = column.values[configuration, number]
                 unscored.setdefault(configuration, why or f"{NO_NUMBER}{'NaN' if np.isnan(score) else score}")
         return unscored
-
-    def _is_undefined(self, name: str, test: NDArray[np.intp]) -> bool:
-        weight = self._task.sample_weight
-        weight = None if weight is None else weight[test]
-        return is_undefined(self._scoring.metrics.get(name), self._truth.rows(test), weight)
 
     def _responses(self, folds: Folds, skipped: Mapping[int, frozenset[Place]]) -> dict[Response, NDArray[Any]]:
         """The arrays, without the splits that did not run and those that a dropped configuration skipped."""

@@ -90,10 +90,6 @@ def _of_selectors(model: Any) -> dict[str, float]:
     return {COLUMNS: float(np.count_nonzero(kept[-1]))} if kept else {}
 
 
-def _vectors(model: Any) -> float | None:
-    return float(np.sum(model.n_support_)) if hasattr(model, "n_support_") else None
-
-
 def _leaves(model: Any) -> float | None:
     """Of a tree, or of all trees of an ensemble, those of LightGBM, XGBoost and CatBoost included."""
     if hasattr(model, "tree_"):
@@ -128,7 +124,7 @@ def _weights(model: Any) -> float | None:
 
 _COUNTS = {
     OWN: lambda model: getattr(model, "complexity_", None),
-    VECTORS: _vectors,
+    VECTORS: lambda model: float(np.sum(model.n_support_)) if hasattr(model, "n_support_") else None,
     LEAVES: _leaves,
     COEFFICIENTS: _coefficients,
     WEIGHTS: _weights,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -123,7 +122,9 @@ def estimates_of(
     """
     search, found, read, winner = chosen.search, chosen.found, chosen.read, chosen.winner
     task = search.task
-    with _quiet_again(chosen.warned):
+    with warnings.catch_warnings():
+        if chosen.warned:
+            warnings.simplefilter("ignore", HeldoutWarning)
         estimates = estimates_of_search(
             task.truth, read.predictions, chosen.estimation, metrics=found.metrics,
             fold_scores=read.fold_scores, refit_metric=found.refit_metric, winner=winner, groups=task.groups,
@@ -238,15 +239,6 @@ def _splits_at_fault(found: RaceResults, truth: Truth) -> str:
         return ""
     needs, total = needs_of_score(None, truth), found.folds.n_splits
     return f" {lacking} of {total} training parts lack {needs}; use fewer or stratified folds, or gather more rows."
-
-
-@contextmanager
-def _quiet_again(warned: bool) -> Iterator[None]:
-    """Suppress warnings that were already given before fitting."""
-    with warnings.catch_warnings():
-        if warned:
-            warnings.simplefilter("ignore", HeldoutWarning)
-        yield
 
 
 def pooled_scores(

@@ -301,7 +301,7 @@ def _tested(
         # All cells go to column 0, as if one configuration had predicted all folds.
         for race in races:
             (cell,) = run.cell_results(race)
-            column.put(replace(cell, key=cell.key._replace(configuration=0)))
+            column.put(cell.at(0))
     found = column.results()
     return replace(found, predictions=replace(found.predictions, names=(COLUMN,)))
 

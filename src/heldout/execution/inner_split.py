@@ -21,7 +21,7 @@ from heldout.data.checks import check_count
 from heldout.data.task import Task, shortened
 from heldout.errors import InputError
 from heldout.folds.plans import GroupsHeldOut
-from heldout.spaces.early_stopping import FitRows, Stopper, stopper_of
+from heldout.spaces.early_stopping import FitRows, stopper_of
 
 
 class RowsOfModel(BaseEstimator):  # type: ignore[misc]
@@ -228,7 +228,7 @@ class EarlyStopping:
 
 def can_stop(model: Any) -> bool:
     """Whether an unfitted model, or the last step of a pipeline, can stop early."""
-    return _last_stopper(model) is not None
+    return stopper_of(model_within(model)) is not None
 
 
 def model_within(model: Any) -> Any:
@@ -236,10 +236,6 @@ def model_within(model: Any) -> Any:
     while isinstance(model, Pipeline):
         model = model.steps[-1][1]
     return model
-
-
-def _last_stopper(model: Any) -> Stopper | None:
-    return stopper_of(model_within(model))
 
 
 def _fit_model(model: Any, train: FitRows, stop: FitRows, rounds: int) -> None:

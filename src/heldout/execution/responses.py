@@ -97,7 +97,13 @@ def coded_responses(truth: Truth, scoring: ResponseRequest, model: Any, X: Any) 
 
 def coded_response(truth: Truth, scoring: ResponseRequest, model: Any, response: Response, X: Any) -> NDArray[Any]:
     """One response to ``X``, as ``coded_responses`` gives it."""
-    answer, n_rows = _answer(scoring, model, response, X), X.shape[0] if hasattr(X, "shape") else len(X)
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if response is Response.RISK:
+        answer = risks(model, X)
+    elif response is Response.SURVIVAL:
+        answer = survival(model, X, scoring.times)
+    else:
+        answer = np.asarray(getattr(model, ESTIMATOR_METHODS[response])(X))
     if answer.shape[:1] != (n_rows,):
         got = f"{len(answer)} rows" if answer.ndim else "no rows"
         raise UnusablePredictionError(f"it predicted {response} for {got}, where {n_rows} rows are tested")
@@ -143,14 +149,6 @@ def available_responses(truth: Truth, scoring: ResponseRequest, model: Any) -> s
     other = Response.VALUES if truth.classes is not None else Response.LABELS
     offered = ((response, method) for response, method in ESTIMATOR_METHODS.items() if response is not other)
     return {response for response, method in offered if hasattr(model, method)}
-
-
-def _answer(scoring: ResponseRequest, model: Any, response: Response, X: Any) -> NDArray[Any]:
-    if response is Response.RISK:
-        return risks(model, X)
-    if response is Response.SURVIVAL:
-        return survival(model, X, scoring.times)
-    return np.asarray(getattr(model, ESTIMATOR_METHODS[response])(X))
 
 
 def coded(truth: Truth, model: Any, response: Response, answer: NDArray[Any]) -> NDArray[Any]:
@@ -230,18 +228,15 @@ def is_computable_by_row(
 
 def _are_defined(metric: Metric, rows: Truth, weight: NDArray[np.float64] | None, test_sets: NDArray[Any]) -> bool:
     """... of test sets (T, n) of the rows."""
-    if metric.calls_foreign_code or (weight is not None and not _takes_weights(metric)):
+    # scikit-learn's scorer takes weights too, except for pairs of classes.
+    takes_weights = metric.takes_weights and not isinstance(metric, RocAucOneVsOne)
+    if metric.calls_foreign_code or (weight is not None and not takes_weights):
         return False
     metric = metric.for_truth(rows)
     weighted = test_sets if weight is None else test_sets * weight
     counted, positive = metric.truth_for_needs(rows), positive_of(metric, rows)
     needs = {metric.needs, metric.undefined_without}
     return all(bool(each.met(counted, positive, weighted).all()) for each in needs)
-
-
-def _takes_weights(metric: Metric) -> bool:
-    """Whether scikit-learn's scorer takes weights too; it refuses them for pairs of classes."""
-    return metric.takes_weights and not isinstance(metric, RocAucOneVsOne)
 
 
 def has_responses(metrics: Collection[Metric | None], predictions: Predictions) -> bool:

@@ -34,9 +34,8 @@ from heldout.execution.responses import (
     remember_responses,
     responses_to_record,
 )
-from heldout.execution.sharing.accounts import Account, Stopwatch, saving_of_group
 from heldout.execution.sharing.groups import FitGroup, LeftOutGroup
-from heldout.execution.sharing.prefixes import Prefixes
+from heldout.execution.sharing.prefixes import Account, Prefixes, Stopwatch, saving_of_group
 from heldout.execution.sharing.steps import StepChain, changes_its_rows, for_reader, member_at, own_copy, size_of
 from heldout.execution.threads import on_one_thread, threads_of_boosters
 from heldout.folds.splits import Split
@@ -93,7 +92,9 @@ class SplitFits:
 
     def scored(self, results: Sequence[CellResult]) -> list[CellResult]:
         """The same results, with the scores that come from their predictions."""
-        waiting = [result for result in results if result.state is CellState.DONE and self._is_unscored(result)]
+        by_kernels = self.is_scored and self._needs_no_scorer
+        done = [result for result in results if by_kernels and result.state is CellState.DONE]
+        waiting = [result for result in done if not result.test_scores and not result.message]
         if not waiting:
             return list(results)
         started = time.perf_counter()
@@ -330,9 +331,6 @@ class SplitFits:
         """Whether the outputs of all steps fit in the memory, as far as the rows tell."""
         keys = {key for position in self.positions for key in self._chain(position).keys}
         return self.work.share_memory is None or 4 * len(keys) * size_of(self.work.task.X) <= self.work.share_memory
-
-    def _is_unscored(self, result: CellResult) -> bool:
-        return self.is_scored and self._needs_no_scorer and not result.test_scores and not result.message
 
     def _has_responses(self, predictions: Mapping[Response, NDArray[Any]]) -> bool:
         return has_responses(self.work.scoring.metrics.values(), predictions)

@@ -36,19 +36,18 @@ def threads_of_boosters(model: Any) -> dict[str, Any]:
     # Of two views Python walks through the shorter; it would ask each of some thousand modules of the dictionary.
     if BOOSTERS.keys().isdisjoint(sys.modules.keys()):
         return {}
-    parts = {f"{name}__": part for name, part in model.get_params(deep=True).items() if _has_params(part)}
+    params = model.get_params(deep=True).items()
+    parts = {f"{name}__": part for name, part in params if hasattr(part, "get_params")}
     found: dict[str, Any] = {}
     for front, part in {"": model, **parts}.items():
+        if isinstance(part, type):
+            continue
         packages = {base.__module__.partition(".")[0] for base in type(part).__mro__} & BOOSTERS.keys()
         for package in packages:
             values = part.get_params(deep=False)
             for name in {BOOSTERS[package]} | (THREAD_PARAMETERS & values.keys()):
                 found[front + name] = values.get(name)
     return found
-
-
-def _has_params(part: Any) -> bool:
-    return hasattr(part, "get_params") and not isinstance(part, type)
 
 
 def asks_for_threads(model: Any) -> bool:

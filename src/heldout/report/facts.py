@@ -17,8 +17,9 @@ from heldout.configurations import NotHashableError
 from heldout.data.task import TaskKind, shortened
 from heldout.errors import InputError
 from heldout.estimates.types import Estimate
+from heldout.execution.cells import SharedFits
 from heldout.execution.listeners.words import duration, shared_line, work_words
-from heldout.execution.sharing.accounts import STEPS, SharedFits
+from heldout.execution.sharing.prefixes import STEPS
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.algorithms import algorithms_of, record_of_deployed

@@ -147,12 +147,9 @@ class OpenSearch:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _arguments(self, estimator: Any) -> SearchArguments:
-        return SearchArguments(estimator, **self._settings)
-
     def _opened(self, estimator: Any) -> AdaptiveRun:
         """The run, for the kind of the first estimator."""
-        arguments = self._arguments(estimator)
+        arguments = SearchArguments(estimator, **self._settings)
         search = arguments.unchecked_on(**self._data, purpose="search")
         check_search(search, n_planned=0)
         self._warned, self._kind = warn_if_too_small(search), kind_of(estimator)
@@ -263,14 +260,11 @@ def changed_params(estimator: Any) -> dict[str, Any]:
     for name, value in deep.items():
         # A parameter belongs to the part before its last double underscore, whose class has the default.
         owner, _, own = name.rpartition("__")
-        default = _own_defaults(type(deep[owner] if owner else estimator)).get(own, inspect.Parameter.empty)
+        parameter = inspect.signature(type(deep[owner] if owner else estimator)).parameters.get(own)
+        default = inspect.Parameter.empty if parameter is None else parameter.default
         if not _has_parts(value) and not are_same(value, default):
             changed[name] = value
     return changed
-
-
-def _own_defaults(kind: type) -> dict[str, Any]:
-    return {name: each.default for name, each in inspect.signature(kind).parameters.items()}
 
 
 def _has_parts(value: Any) -> bool:

@@ -15,8 +15,7 @@ from forked import Forked
 
 from heldout.dropping.base import Barrier, Dropped
 from heldout.errors import StoreError
-from heldout.execution.cells import CellKey, CellResult, CellState, Saving
-from heldout.execution.sharing.accounts import SharedFits
+from heldout.execution.cells import CellKey, CellResult, CellState, Saving, SharedFits
 from heldout.execution.store import PlanNote, RunIdentity
 from heldout.execution.store.file_status import FileState, file_status
 from heldout.execution.store.sqlite import SQLiteStore

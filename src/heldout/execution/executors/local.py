@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import re
@@ -263,7 +264,8 @@ class Processes(_Workers):
                     continue
                 # Marks say which cells ran when the pool broke; only those can be to blame.
                 running = {cell: seconds for cell, seconds in take_marks(self._folder).items() if cell in left}
-                overdue = [cell for cell, seconds in running.items() if self._is_overdue(seconds)]
+                most = math.inf if self._fit_timeout is None else self._fit_timeout + GRACE_SECONDS
+                overdue = [cell for cell, seconds in running.items() if seconds >= most]
                 if not running:
                     self._count_unexplained(_how_they_died(error), error)
                 elif not overdue:
@@ -273,9 +275,6 @@ class Processes(_Workers):
                     assert self._fit_timeout is not None
                     del left[cell]
                     yield timeout_result(work, cell, self._fit_timeout, running[cell])
-
-    def _is_overdue(self, seconds: float) -> bool:
-        return self._fit_timeout is not None and seconds >= self._fit_timeout + GRACE_SECONDS
 
     def _count_unexplained(self, reason: str, error: Exception) -> None:
         """Workers died while doing no cell: all cells run again, a few times."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from heldout._text import bytes_text, counted, number_text
-from heldout.execution.cells import CellResult, CellState, CellTable
+from heldout.execution.cells import CellResult, CellState, CellTable, SharedFits
 from heldout.execution.events import (
     BarrierPassed,
     Event,
@@ -17,7 +17,6 @@ from heldout.execution.events import (
     WorkersLost,
 )
 from heldout.execution.listeners.tally import CurrentBest, RunTally
-from heldout.execution.sharing.accounts import SharedFits
 from heldout.metrics.named import in_sentence, metric_words
 
 STAGES = {

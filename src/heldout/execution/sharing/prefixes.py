@@ -2,6 +2,10 @@
 
 ``Prefixes`` is the memory of every pipeline that is fitted on the split. scikit-learn's own code runs the pipelines
 and asks this memory for each step; so the numbers are those of separate fits to the last bit.
+
+An ``Account`` says what shared steps cost, and what sharing them saves: each reader is charged an equal part of
+every output. The parts of all readers add up to the seconds that were really spent, and their savings to what
+separate fits would have spent beyond that. A step takes as long in a separate fit as it took here.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from heldout.configurations import is_cloned
-from heldout.execution.sharing.accounts import STEPS, Account, StepOutput, Stopwatch
+from heldout.execution.cells import Saving
 from heldout.execution.sharing.groups import FitGroup
 from heldout.execution.sharing.steps import (
     ChainStep,
@@ -35,6 +39,98 @@ from heldout.execution.sharing.steps import (
     size_of,
 )
 from heldout.spaces.submodels import Subtransformers
+
+STEPS = "steps"
+"""What configurations share that begin with equal steps."""
+
+
+@dataclass(eq=False)
+class StepOutput:
+    """Rows behind a step.
+
+    Attributes
+    ----------
+    rows : array-like
+    seconds : float
+        In which they were made.
+    alone : float or None
+        The same in a separate fit, which makes everything before it too; None if unknown.
+    """
+
+    rows: Any = None
+    seconds: float = 0.0
+    alone: float | None = 0.0
+
+
+@dataclass(eq=False)
+class Account:
+    """The steps that some configurations read together, and what that saves each of them.
+
+    Attributes
+    ----------
+    n_readers : int
+        How many configurations.
+    spent : float
+        Seconds in which steps were made now, for these configurations and others.
+    share : float
+        Their part of the seconds of all steps that they read, made now or before.
+    alone : float
+        Seconds of the same steps in a separate fit of one of them.
+    savings : dict of str to Saving
+        Of each of them, by what is shared.
+    """
+
+    n_readers: int = 1
+    spent: float = 0.0
+    share: float = 0.0
+    alone: float = 0.0
+    savings: dict[str, Saving] = field(default_factory=dict)
+
+    @property
+    def ahead(self) -> float:
+        """Seconds that each of them spent beyond its part, for others."""
+        return (self.spent - self.share) / self.n_readers
+
+    def read(self, what: str, output: StepOutput, n_users: int, n_bytes: int, again: float | None = None) -> None:
+        """Charge each reader an equal part of an output.
+
+        ``again``: the seconds in which it was made again for these readers, who are charged all of them.
+        """
+        charged = output.seconds / n_users + (again or 0.0) / self.n_readers
+        part = 1 / n_users + (again is not None) / self.n_readers
+        self.share += charged * self.n_readers
+        self.alone += charged if output.alone is None else output.alone
+        before = self.savings.get(what, Saving(0.0))
+        seconds = None
+        if before.seconds is not None and output.alone is not None:
+            seconds = before.seconds + output.alone - charged
+        self.savings[what] = Saving(seconds, before.n_bytes + n_bytes * (1 - part))
+
+
+def saving_of_group(seconds: float, cost: float | None, n: int) -> Saving:
+    """What one of n configurations saved whose fits were made in one; ``cost``: of its own, as a part of that one.
+
+    >>> saving_of_group(8.0, 0.5, 4)
+    Saving(seconds=2.0, n_bytes=0.0)
+    """
+    return Saving(None if cost is None else seconds * (cost - 1 / n))
+
+
+class Stopwatch:
+    """Measures laps: steps that were made meanwhile count by the readers' part of them."""
+
+    def __init__(self, account: Account) -> None:
+        self._account = account
+        self._then = self._now()
+
+    def lap(self) -> float:
+        """Seconds since the last lap."""
+        before, self._then = self._then, self._now()
+        return self._then - before
+
+    def _now(self) -> float:
+        return time.perf_counter() - self._account.spent + self._account.share
+
 
 _TEST = ""
 

@@ -22,9 +22,8 @@ import numpy as np
 
 from heldout.dropping.base import Barrier, dropped_at
 from heldout.errors import StoreError
-from heldout.execution.cells import CellKey, CellResult, CellState, each_cell
+from heldout.execution.cells import CellKey, CellResult, CellState, SharedFits, each_cell, shared_fits
 from heldout.execution.listeners.tally import CurrentBest, WorkPace, best_so_far
-from heldout.execution.sharing.accounts import SharedFits, shared_fits
 from heldout.execution.store import PlanNote
 from heldout.execution.store.opening import (
     CLAIMS,

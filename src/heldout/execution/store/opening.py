@@ -179,7 +179,8 @@ def what_it_is(path: Path) -> str:
 
 def check_program(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a database of another program or schema, or with other tables."""
-    program, version = (_pragma(connection, name) for name in ("application_id", "user_version"))
+    marks = ("application_id", "user_version")
+    program, version = (int(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in marks)
     # A process killed between creating the file and its tables leaves an empty database.
     if not program and not version and not has_tables(connection):
         return
@@ -281,7 +282,3 @@ def _locked(path: Path, who: str | None) -> str:
         f"the run file {path} is in use by {who or 'another process'}; wait until that has finished, end it, or "
         f"use another file."
     )
-
-
-def _pragma(connection: sqlite3.Connection, name: str) -> int:
-    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])

@@ -10,7 +10,7 @@ import re
 import sqlite3
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -233,7 +233,7 @@ class StoredRun:
             if not local.keys().isdisjoint(block.configurations):
                 for cell in read_block(self._connection, number).at(self.positions):
                     if cell.key.configuration in local:
-                        yield replace(cell, key=cell.key._replace(configuration=local[cell.key.configuration]))
+                        yield cell.at(local[cell.key.configuration])
 
 
 def stored_runs(connection: sqlite3.Connection) -> list[StoredRun]:

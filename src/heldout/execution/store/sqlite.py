@@ -189,8 +189,8 @@ class SQLiteRun:
         """Keep the note for ``note_plan``, which writes both."""
         heads, data = packed(note.arrays)
         row = self._number, note.text, json.dumps(heads)
-        row = *row, checksum(*row, data), data
-        self._statements.append(("INSERT OR REPLACE INTO search VALUES (?, ?, ?, ?, ?)", row))
+        statement = "INSERT OR REPLACE INTO search VALUES (?, ?, ?, ?, ?)"
+        self._statements.append((statement, (*row, checksum(*row, data), data)))
 
     def note_end(self, n_configurations: int, n_more: int = 0) -> None:
         """Write at once that the plan ends with so many configurations, and more fits."""
