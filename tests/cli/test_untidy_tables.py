@@ -72,6 +72,28 @@ def test_numbers_dates_and_codes_of_a_german_table(
     assert (found["prediction"] == columns["ill"]).mean() > 0.8
 
 
+@pytest.mark.parametrize("per_cent", ["{} %", "{}%"])
+def test_percentages_are_numbers_where_every_cell_has_the_sign(
+    tune: Callable[..., Any], command: Command, columns: dict[str, list[str]], tmp_path: Path, per_cent: str
+) -> None:
+    plain = columns.pop("pressure")
+    columns["share"] = [text if text == "k.A." else per_cent.format(text) for text in plain]
+    columns["some"] = [per_cent.format(i % 6) if i % 2 else str(i % 6) for i in range(N)]
+    ended = tune(columns, "--target", "ill")
+    assert ended.code == 0, ended.err
+    assert "The numbers of 'share' are percentages: 12 % is 12." in ended.err
+    assert "1 of them holds categories: 'some'." in ended.out + ended.err
+    predicted = []
+    for number, cells in enumerate(([per_cent.format("120,5")], ["120,5"])):
+        data = written(
+            {**{name: cells[:1] for name, cells in columns.items()}, "share": cells}, tmp_path / "new.csv"
+        )
+        out = tmp_path / f"{number}.csv"
+        assert command("predict", tmp_path / "out", data, "--out", out).code == 0
+        predicted.append(pd.read_csv(out)["probability ja"].tolist())
+    assert predicted[0] == predicted[1]
+
+
 def test_a_model_remembers_the_words_for_missing_values_and_the_numbers_of_its_table(
     tune: Callable[..., Any], command: Command, columns: dict[str, list[str]], tmp_path: Path
 ) -> None:

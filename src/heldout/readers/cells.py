@@ -1,4 +1,4 @@
-"""What the cells of a table mean: words for a missing value, marks between thousands, codes, and dates."""
+"""What the cells of a table mean: words for a missing value, marks between thousands, per cent, codes, dates."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def cleaned(
     *,
     like: CellFormat | None = None,
 ) -> Table:
-    """The table without words for missing values and marks between thousands; its remarks tell both.
+    """The table without words for missing values, marks between thousands and signs of per cent; its remarks tell
+    each.
 
     ``missing``: further texts that stand for a missing value, or ``COLUMN=TEXT``; one that no cell holds is
     refused, unless the table is for a model, whose own table was ``like`` this. ``not_missing``: those of
@@ -84,8 +85,15 @@ def cleaned(
             remarks.append(f"{word!r} was read as a missing value ({n_cells} of {quoted([*cells])}).")
             altered |= {*cells}
     with_marks, signs = {}, {} if like is None else like.signs
+    percentages = []
     for name in frame if table.written else ():
         present = texts[name] - {*words}
+        numbers = [_pointed(text[:-1].rstrip(), comma) for text in present if text.endswith("%")]
+        if numbers and len(numbers) == len(present) and all(map(reads_as_number, numbers)):
+            percentages.append(name)
+            plain = frame[name].map(lambda text: float(_pointed(text[:-1], comma)), na_action="ignore")
+            frame[name] = plain.astype("float64")
+            continue
         sign = _decimal_sign(present, signs.get(name, ""))
         if sign:
             with_marks[name] = sign
@@ -97,6 +105,8 @@ def cleaned(
             frame[name] = plain.map(float, na_action="ignore").astype("float64")
     if with_marks:
         remarks.append(f"The numbers of {quoted([*with_marks])} are written with a mark between thousands.")
+    if percentages:
+        remarks.append(f"The numbers of {quoted(percentages)} are percentages: 12 % is 12.")
     return replace(
         table,
         frame=frame,
