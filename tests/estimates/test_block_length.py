@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import heldout as ho
-from heldout.estimates.block_length import Blocks, automatic_length, blocks_of
+from heldout.estimates.ordered_rows import automatic_length
+from heldout.estimates.question import Blocks, blocks_of
 
 
 def series(n, rho):

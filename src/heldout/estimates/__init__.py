@@ -4,7 +4,6 @@ from typing import Any
 
 from heldout._registry import function_of
 from heldout.estimates.base import Method
-from heldout.estimates.block_length import Blocks, automatic_length
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.methods import METHODS, method_of
 from heldout.estimates.methods.bbc import BBC
@@ -24,8 +23,9 @@ from heldout.estimates.methods.two_part.tilting import Tilting
 from heldout.estimates.methods.wald_cv import WaldCV
 from heldout.estimates.methods.wmc import WMC, WMCS
 from heldout.estimates.methods.zoom import Zoom
+from heldout.estimates.ordered_rows import automatic_length
 from heldout.estimates.paired.leaderboard import Leaderboard, LeaderboardRow, leaderboard
-from heldout.estimates.question import Settings
+from heldout.estimates.question import Blocks, Settings
 from heldout.estimates.training_size import distance_to_best
 from heldout.estimates.types import Coverage, Estimate, Interval
 from heldout.flags import Flag

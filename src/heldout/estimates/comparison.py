@@ -16,11 +16,10 @@ from heldout._record import Record, TextTable, cells, frame_of, rows_table
 from heldout._streams import RandomState
 from heldout.errors import HeldoutWarning, InputError, reason_of
 from heldout.estimates.base import Method
-from heldout.estimates.block_length import BlockLength
 from heldout.estimates.coverage import LEVEL
 from heldout.estimates.inputs import WARNED, Inputs, read_inputs
 from heldout.estimates.methods import METHODS, estimate_by, method_of, unfit
-from heldout.estimates.question import AnyAggregate
+from heldout.estimates.question import AnyAggregate, BlockLength
 from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Coverage, Estimate, decimals_of
 from heldout.flags import Flag

@@ -30,7 +30,6 @@ from heldout.data.task import (
 )
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Method
-from heldout.estimates.block_length import BlockLength
 from heldout.estimates.candidates import Matrix, matrix_of
 from heldout.estimates.data_flags import flag_of_upside_down
 from heldout.estimates.evidence import Candidates
@@ -48,6 +47,7 @@ from heldout.estimates.input_arrays import (
 )
 from heldout.estimates.question import (
     AnyAggregate,
+    BlockLength,
     Question,
     Scales,
     settings_of,

@@ -22,7 +22,6 @@ from heldout.data.task import Task, Truth
 from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError, reason_of
 from heldout.estimates.base import Method, conclude
-from heldout.estimates.block_length import BlockLength, Blocks, blocks_of
 from heldout.estimates.data_flags import OF_FEW_ROWS, flags_of_predictions
 from heldout.estimates.dropping_replay import with_dropping_replayed
 from heldout.estimates.evidence import Evidence, RowTable
@@ -32,8 +31,11 @@ from heldout.estimates.ordered_rows import wanted_blocks
 from heldout.estimates.question import (
     Aggregate,
     AnyAggregate,
+    BlockLength,
+    Blocks,
     Question,
     Settings,
+    blocks_of,
     scale_of_selection,
 )
 from heldout.estimates.types import Alternative, Estimate

@@ -35,9 +35,9 @@ from heldout.estimates.bootstrap import draws_of, map_draws
 from heldout.estimates.centres import Centres, ScoreRange, shrunken, unit_of
 from heldout.estimates.evidence import Candidates
 from heldout.estimates.intervals import open_sided
-from heldout.estimates.part_scores import PartScore
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Interval
+from heldout.flags import Flag
 from heldout.metrics.aggregate import AggregateScore, aggregate_score, alignable, aligned, reads_ranks
 from heldout.metrics.base import Metric, is_pair_based, oriented, quiet_if_foreign
 from heldout.selection.base import NONE_CHOSEN, Choice, Fixed, joined
@@ -379,7 +379,7 @@ class _Replays:
         Of a metric of pairs that of aligned scores alone.
         """
         evidence, metric = self.evidence, self.evidence.metric
-        if isinstance(evidence.scores, PartScore):
+        if Flag.NOISE_OF_A_PART in evidence.flags:
             return seen, math.nan  # of so many rows four more change nothing
         # What comes of other rows can be said of classes, and of numbers of one column.
         is_number = evidence.truth.kind is TaskKind.REGRESSION and evidence.truth.values.ndim == 1

@@ -4,24 +4,95 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout import _defaults
 from heldout._streams import RandomState, entropy_of
-from heldout.data.checks import check_interval_settings, check_rows_of_bootstrap, effective_threads
-from heldout.estimates.block_length import Blocks, blocks_of
+from heldout._text import is_one_of
+from heldout.data.checks import (
+    BLOCK_TEXT,
+    check_choice,
+    check_interval_settings,
+    check_rows_of_bootstrap,
+    effective_threads,
+    unknown_blocks,
+)
+from heldout.errors import InputError
 from heldout.estimates.types import Alternative
 from heldout.metrics.aggregate import reads_ranks
 from heldout.metrics.base import Metric, is_pair_based
 from heldout.selection import Rule
+from heldout.selection.draws import BLOCK_KINDS, BlockKind
 
 Aggregate: TypeAlias = Literal["pooled", "folds", "within"]
 Scale: TypeAlias = Literal["pooled", "folds", "within", "aligned"]
 AnyAggregate: TypeAlias = Literal["auto", "folds", "pooled", "within"]
 Scored: TypeAlias = Literal["as asked", "as chosen", "folds", "folds if known"]
+
+
+AUTO: Literal["auto"] = "auto"
+BlockLength: TypeAlias = "int | str | Blocks | None"
+"""What a user passes for ``Blocks``."""
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """How a bootstrap draws blocks of consecutive rows, for rows in the order of time.
+
+    Attributes
+    ----------
+    length : "auto" or int
+        Rows per block, on average if the kind is "stationary". "auto" derives it from the autocorrelation of each
+        row's influence on the winner's score (Politis & White 2004; Patton, Politis & White 2009). 1 draws single
+        rows, as if they had no order.
+    kind : "moving" or "stationary"
+        "moving": blocks of one length, which draw the first and last rows less often (Künsch 1989). "stationary":
+        blocks of geometric lengths, where the first row follows the last, so that every row is drawn equally often
+        (Politis & Romano 1994).
+
+    Examples
+    --------
+    >>> Blocks(), str(Blocks(12, "stationary"))
+    (Blocks(length='auto', kind='moving'), 'stationary:12')
+    """
+
+    length: Literal["auto"] | int = "auto"
+    kind: BlockKind = "moving"
+
+    def __post_init__(self) -> None:
+        length = self.length
+        is_count = isinstance(length, int | np.integer) and not isinstance(length, bool) and length >= 1
+        if not is_one_of(length, (AUTO,)) and not is_count:
+            raise InputError(
+                f"the length of blocks must be 'auto' or an integer of at least 1, got {length!r}.",
+                argument="block_length",
+            )
+        check_choice("kind", self.kind, BLOCK_KINDS)
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.length}"
+
+
+def blocks_of(value: Any) -> Blocks | None:
+    """The blocks that ``block_length`` names: an integer, "auto", text such as "stationary:12", or ``Blocks``.
+
+    Examples
+    --------
+    >>> blocks_of("auto"), blocks_of("stationary:12") == Blocks(12, "stationary"), blocks_of(None)
+    (Blocks(length='auto', kind='moving'), True, None)
+    """
+    if value is None or isinstance(value, Blocks):
+        return value
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
+        return Blocks(int(value))
+    matched = BLOCK_TEXT.fullmatch(value) if isinstance(value, str) else None
+    if matched is not None:
+        kind, length = matched.groups()
+        return Blocks(AUTO if length == AUTO else int(length), cast("BlockKind", kind or Blocks().kind))
+    raise unknown_blocks(value)
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,12 @@ from heldout.data.checks import check_interval_settings, checked_flag
 from heldout.data.task import labels_text, shortened
 from heldout.errors import InputError
 from heldout.estimates.base import flags_of_score
-from heldout.estimates.block_length import BlockLength, blocks_of
 from heldout.estimates.estimate import estimate
 from heldout.estimates.from_scores import checked_share, evidence_of_scores
 from heldout.estimates.input_arrays import FittedSearch
 from heldout.estimates.inputs import warn_of
 from heldout.estimates.methods import answer, method_of
-from heldout.estimates.question import Settings
+from heldout.estimates.question import BlockLength, Settings, blocks_of
 from heldout.estimates.types import Alternative, Estimate
 from heldout.execution.collect import mean_over_splits
 from heldout.flags import Flag

@@ -21,8 +21,8 @@ from heldout.data.checks import AGGREGATES, ALTERNATIVES, LEAST_ROWS_OF_BOOTSTRA
 from heldout.data.declared import Between, of_type
 from heldout.data.task import Task, TaskKind, Truth, shortened
 from heldout.errors import InputError
-from heldout.estimates.block_length import blocks_of
 from heldout.estimates.methods import label_of, method_of
+from heldout.estimates.question import blocks_of
 from heldout.metrics.base import Metric, Response, check_among, full_name, times_of
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 from heldout.readers.columns import first_line, free_name

@@ -49,8 +49,7 @@ from heldout.configurations import Configurations, checked_entries, checked_mode
 from heldout.data.task import Task, checked_weights, in_one_order
 from heldout.dropping import DropRule, SearchStrategy, drop_rule_of, planned_folds
 from heldout.errors import InputError, input_error
-from heldout.estimates.block_length import BlockLength, Blocks
-from heldout.estimates.question import AnyAggregate
+from heldout.estimates.question import AnyAggregate, BlockLength, Blocks
 from heldout.estimates.types import Alternative
 from heldout.evaluate import evaluate
 from heldout.execution.collect import RaceResults, mean_over_splits, results_table

@@ -15,8 +15,7 @@ from heldout.arguments.search import SearchArguments
 from heldout.configurations import are_same, checked_model, kind_of
 from heldout.data.task import shortened
 from heldout.errors import InputError
-from heldout.estimates.block_length import BlockLength
-from heldout.estimates.question import AnyAggregate
+from heldout.estimates.question import AnyAggregate, BlockLength
 from heldout.estimates.types import Alternative
 from heldout.evaluate import evaluation_of
 from heldout.execution.adaptive import AdaptiveRun, Proposal, ProposalScore, open_adaptive

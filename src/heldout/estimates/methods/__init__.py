@@ -10,7 +10,6 @@ from typing import Any, cast
 from heldout.data.checks import FEWER, called, enough_memory, unknown
 from heldout.errors import InputError
 from heldout.estimates.base import PREDICTIONS, Method
-from heldout.estimates.block_length import Blocks
 from heldout.estimates.coverage import coverage_of
 from heldout.estimates.evidence import Evidence, RowTable
 from heldout.estimates.methods.bbc import BBC
@@ -30,6 +29,7 @@ from heldout.estimates.methods.two_part.tilting import Tilting
 from heldout.estimates.methods.wald_cv import WaldCV
 from heldout.estimates.methods.wmc import WMC, WMCS
 from heldout.estimates.methods.zoom import Zoom
+from heldout.estimates.question import Blocks
 from heldout.estimates.types import Alternative, Estimate
 
 CLASSES: tuple[type[Method], ...] = (

@@ -18,7 +18,6 @@ from heldout._streams import RandomState
 from heldout._types import Floats
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Method
-from heldout.estimates.block_length import BlockLength
 from heldout.estimates.bootstrap import is_unbiased
 from heldout.estimates.evidence import Candidates, needs_one_configuration
 from heldout.estimates.inputs import Inputs, read_inputs
@@ -35,7 +34,7 @@ from heldout.estimates.paired.scores import (
     paired_scores,
     probability_better,
 )
-from heldout.estimates.question import AnyAggregate
+from heldout.estimates.question import AnyAggregate, BlockLength
 from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Interval
 from heldout.flags import Flag
