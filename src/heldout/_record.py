@@ -88,7 +88,7 @@ class Record(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: NaN and infinities become null, arrays lists."""
         names = [name for name in self.__dataclass_fields__ if name not in self._without.split()]  # type: ignore[attr-defined]
-        return {name: json_safe(read(self, path), name) for name, path in _pairs(" ".join([*names, self._more]))}
+        return {name: json_safe(read(self, path), name) for name, path in pairs(" ".join([*names, self._more]))}
 
     def to_frame(self) -> Any:
         """A pandas DataFrame (pandas comes with the extra ``app``)."""
@@ -96,7 +96,8 @@ class Record(Shown):
         return frame_of(rows, f"{type(self).__name__}.to_frame")
 
 
-def _pairs(words: str) -> list[tuple[str, str]]:
+def pairs(words: str) -> list[tuple[str, str]]:
+    """The name and the path of each word."""
     return [(name, path or name) for name, _, path in (word.partition("=") for word in words.split())]
 
 
@@ -125,7 +126,7 @@ def cells(row: Any, columns: str) -> dict[str, Any]:
     {'score': 0.5, 'low': 0.4, 'high': 0.6, 'flags': 'few'}
     """
     values: dict[str, Any] = {}
-    for name, path in _pairs(columns):
+    for name, path in pairs(columns):
         value = read(row, path)
         if name.endswith("interval"):
             stem = name.removesuffix("interval")
@@ -287,7 +288,7 @@ def fields_table(
 ) -> TextTable:
     """Fields below each other, the first of them the result."""
     rows = []
-    for label, path in _pairs(shown):
+    for label, path in pairs(shown):
         value = read(record, path)
         rows.append((_heading(label, [value]), value_text(value, path.rpartition(".")[2], decimals)))
     return TextTable(title, (), tuple(rows), tuple(notes), main=0)
@@ -306,7 +307,7 @@ def rows_table(
     """A row a record, the first ``most`` of them."""
     rows, more = rows[:most], len(rows[most:]) if most else 0
     columns = {}
-    for label, path in _pairs(shown):
+    for label, path in pairs(shown):
         values = [read(row, path) for row in rows]
         columns[_heading(label, values)] = [value_text(one, path.rpartition(".")[2], decimals) for one in values]
     others = [f"and {more} more: .to_frame() has all"] if more else []

@@ -28,7 +28,7 @@ def pictures(request: pytest.FixtureRequest) -> Iterator[None]:
     """Empty pictures in pages, of which they take most of the time: modules marked ``draws_report`` draw them."""
     with pytest.MonkeyPatch.context() as patch:
         if request.node.get_closest_marker("draws_report") is None:
-            for module in ("render", "displays.configurations"):
+            for module in ("render", "exploration"):
                 patch.setattr(f"heldout.report.{module}.embedded", lambda *_, **__: "<svg></svg>")
         yield
 

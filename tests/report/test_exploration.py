@@ -10,9 +10,8 @@ import pytest
 from many_configurations import with_many_configurations
 
 from heldout.report import facts, render_html
-from heldout.report.displays.configurations import MOST_LINES
 from heldout.report.entries import Facts
-from heldout.report.exploration import MOST_SLICES, explore
+from heldout.report.exploration import MOST_LINES, MOST_SLICES, explore
 from heldout.report.ranking import MOST_SHOWN
 from heldout.result import Evaluation
 
@@ -95,7 +94,7 @@ def test_parameters_together_show_the_best_of_each_family_in_shades(many: Facts)
 
 def test_one_configuration_has_nothing_to_explore(make_evaluation: Make) -> None:
     content = facts(make_evaluation(configurations=1))
-    assert explore(content.ranking, content.headline.metric).script == ""
+    assert explore(content.ranking, content.headline.metric).data == ""
     assert explore(None, content.headline.metric).data == ""
 
 

@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.neighbors import KNeighborsClassifier
 
-from heldout.report.diagnostics import MOST_PRECISION_POINTS, PROBABILITIES, thinned_curve, threshold_rows
+from heldout.data.task import truth_of
+from heldout.metrics.base import Response
+from heldout.predictions import HeldOutPredictions
+from heldout.report.diagnostics import (
+    MOST_PRECISION_POINTS,
+    PROBABILITIES,
+    PredictedRows,
+    thinned_curve,
+    threshold_table,
+)
 from heldout.report.entries import Facts
 
 
+def table_of(positive: Any, scores: Any, response: Response, weights: Any = None) -> Facts | None:
+    held = HeldOutPredictions({response: np.asarray(scores)[:, None, None]}, ("c0",))
+    return threshold_table(PredictedRows(truth_of(np.asarray(positive).astype(int)), held, 0, weights))
+
+
+def thresholds(positive: Any, scores: Any, response: Response = Response.PROBABILITIES) -> dict[float, Facts]:
+    table = table_of(positive, scores, response)
+    assert table is not None and table.of_probabilities == (response is Response.PROBABILITIES)
+    return {row.threshold: row for row in table.rows}
+
+
 def test_a_class_alone_has_no_thresholds() -> None:
-    assert threshold_rows(np.ones(4, dtype=bool), np.arange(4.0)[:, None], np.ones(4), probabilities=True) == ()
+    positive = np.array([1, 1, 0, 0])
+    assert table_of(positive, np.arange(4.0) / 4, Response.PROBABILITIES, positive.astype(float)) is None
 
 
 def test_long_curves_keep_both_ends_and_short_ones_all_points() -> None:
@@ -26,8 +49,7 @@ def test_long_curves_keep_both_ends_and_short_ones_all_points() -> None:
 
 def test_a_threshold_by_hand() -> None:
     positive = np.array([True, True, False, False, False])
-    scores = np.array([0.9, 0.45, 0.55, 0.5, np.nan])[:, None]
-    rows = {row.threshold: row for row in threshold_rows(positive, scores, np.ones(5), probabilities=True)}
+    rows = thresholds(positive, [0.9, 0.45, 0.55, 0.5, np.nan])
     assert tuple(rows) == PROBABILITIES
     names = ("flagged", "recall", "specificity", "precision", "negative_predictive_value", "f1")
     assert [rows[0.5][name] for name in names] == [0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
@@ -40,15 +62,14 @@ def test_at_one_half_the_table_says_what_predict_does() -> None:
     model = KNeighborsClassifier(2).fit(X, y)
     shares = model.predict_proba(X)[:, 1]
     assert (shares == 0.5).any()
-    rows = {row.threshold: row for row in threshold_rows(y == 1, shares[:, None], np.ones(80), probabilities=True)}
-    assert rows[0.5].flagged == model.predict(X).mean()
+    assert thresholds(y == 1, shares)[0.5].flagged == model.predict(X).mean()
 
 
 def test_thresholds_of_decision_values_leave_round_shares_above() -> None:
     rng = np.random.default_rng(0)
-    scores = rng.normal(size=(1000, 1))
-    rows = threshold_rows(rng.random(1000) < 0.5, scores, np.ones(1000), probabilities=False)
-    (at_zero,) = (row for row in rows if row.threshold == 0)  # as the models themselves call them
+    scores = rng.normal(size=1000)
+    rows = thresholds(rng.random(1000) < 0.5, scores, Response.DECISION)
+    at_zero = rows[0.0]  # as the models themselves call them
     assert at_zero.flagged == (scores > 0).mean()
-    shares = [round(row.flagged, 2) for row in rows if row is not at_zero]
+    shares = [round(row.flagged, 2) for row in rows.values() if row is not at_zero]
     assert shares == [0.95, *(tenth / 10 for tenth in range(9, 0, -1)), 0.05]

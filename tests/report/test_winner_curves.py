@@ -12,12 +12,17 @@ import heldout as ho
 from heldout.errors import InputError
 from heldout.estimates.inputs import read_inputs
 from heldout.estimates.methods import method_of
+from heldout.kernels.reference_curves import precision_recall_points
 from heldout.metrics.base import Response
-from heldout.report.diagnostics import net_benefit_of, precision_recall_of
+from heldout.report.diagnostics import PredictedRows, class_curves, net_benefit_of
 from heldout.report.displays.threshold import threshold_choice
 from heldout.result import Evaluation
 
 Make = Callable[..., Evaluation]
+
+
+def rows_of(evaluation: Evaluation) -> PredictedRows:
+    return PredictedRows(evaluation.task.truth, evaluation.predictions, 0)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -25,7 +30,7 @@ def test_precision_and_recall_are_scikit_learns(make_evaluation: Make, weighted:
     evaluation = make_evaluation()
     truth, predictions = evaluation.task.truth, evaluation.predictions
     weights = np.random.default_rng(0).integers(0, 4, truth.n_rows).astype(float) if weighted else None
-    (found,) = precision_recall_of(truth, predictions, 2, weights)
+    (found,) = class_curves(PredictedRows(truth, predictions, 2, weights), precision_recall_points)
     y = truth.values == truth.positive
     scores = predictions.responses[Response.PROBABILITIES][:, 2, 0]
     precision, recall, _ = precision_recall_curve(y, scores, sample_weight=weights, drop_intermediate=False)
@@ -39,20 +44,20 @@ def test_precision_and_recall_are_scikit_learns(make_evaluation: Make, weighted:
 
 def test_a_curve_for_each_repeat_or_class(make_evaluation: Make) -> None:
     twice = make_evaluation(repeats=2)
-    curves = precision_recall_of(twice.task.truth, twice.predictions, 0)
+    curves = class_curves(rows_of(twice), precision_recall_points)
     assert [curve.repeat for curve in curves] == [0, 1]
     several = make_evaluation("multiclass", ("accuracy",), classes=("a", "b", "c"))
-    curves = precision_recall_of(several.task.truth, several.predictions, 0)
+    curves = class_curves(rows_of(several), precision_recall_points)
     assert [curve.name for curve in curves] == ["a", "b", "c"]
     numbers = make_evaluation("regression", ("r2",))
-    assert precision_recall_of(numbers.task.truth, numbers.predictions, 0) == ()
-    assert net_benefit_of(several.task.truth, several.predictions, 0) is None
+    assert class_curves(rows_of(numbers), precision_recall_points) == ()
+    assert net_benefit_of(rows_of(several)) is None
 
 
 def test_net_benefit_by_hand(make_evaluation: Make) -> None:
     evaluation = make_evaluation(repeats=2)
     truth, predictions = evaluation.task.truth, evaluation.predictions
-    found = net_benefit_of(truth, predictions, 3)
+    found = net_benefit_of(PredictedRows(truth, predictions, 3))
     assert found is not None and found.thresholds[::49] == pytest.approx((0.01, 0.5, 0.99))
     y = truth.values == truth.positive
     for place, threshold in enumerate(found.thresholds):

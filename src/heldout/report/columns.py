@@ -9,6 +9,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from heldout._types import Floats
+from heldout.data.task import missing
 from heldout.report.entries import Facts
 
 MOST_ROWS = 2000
@@ -74,34 +75,26 @@ def columns_of(X: Any) -> Facts | None:
         return None
     rows, total = int(X.shape[0]), int(X.shape[1])
     if hasattr(X, "tocsc"):
-        missing = int(np.isnan(X.data).sum()) if X.data.dtype.kind == "f" else 0
-        return Facts(rows=rows, total=total, missing=missing, columns_with_gaps=0, rows_with_gaps=0, listed=())
+        n_missing = int(np.isnan(X.data).sum()) if X.data.dtype.kind == "f" else 0
+        return Facts(rows=rows, total=total, missing=n_missing, columns_with_gaps=0, rows_with_gaps=0, listed=())
     arrays = _arrays(X)
-    gaps = [_missing(array) for _, array in arrays]
+    gaps = [missing(array) for _, array in arrays]
     counts = [int(gap.sum()) for gap in gaps]
-    any_gap = np.zeros(rows, dtype=bool)
-    for gap in gaps:
-        any_gap |= gap
     places = sorted(range(total), key=lambda place: (-counts[place], place))[:MOST_COLUMNS]
     shown = [(*arrays[place], gaps[place]) for place in sorted(places)]
-    listed = _correlated([_summary(*each) for each in shown], [_numbers(*each[1:]) for each in shown])
+    listed = [_summary(*each) for each in shown]
+    numbers = {place: values for place, each in enumerate(shown) if (values := _numbers(*each[1:])) is not None}
+    strongest = strongest_correlations([listed[place].name for place in numbers], [*numbers.values()])
+    for place, correlation in zip(numbers, strongest, strict=True):
+        listed[place]["correlation"] = correlation
     return Facts(
         rows=rows,
         total=total,
         missing=sum(counts),
         columns_with_gaps=sum(count > 0 for count in counts),
-        rows_with_gaps=int(any_gap.sum()),
-        listed=listed,
+        rows_with_gaps=int(np.logical_or.reduce(gaps).sum()) if gaps else 0,
+        listed=tuple(listed),
     )
-
-
-def _correlated(summaries: list[Facts], numbers: list[Any]) -> tuple[Facts, ...]:
-    """The summaries, those of numbers with their correlations."""
-    places = [place for place, values in enumerate(numbers) if values is not None]
-    found = strongest_correlations([summaries[n].name for n in places], [numbers[n] for n in places])
-    for place, correlation in zip(places, found, strict=True):
-        summaries[place]["correlation"] = correlation
-    return tuple(summaries)
 
 
 def _arrays(X: Any) -> list[tuple[str, Any]]:
@@ -113,23 +106,6 @@ def _arrays(X: Any) -> list[tuple[str, Any]]:
         return [(name, np.asarray(X[name])) for name in X.columns]
     array = np.asarray(X)
     return [(f"column {place}", array[:, place]) for place in range(array.shape[1])]
-
-
-def _missing(array: Any) -> Any:
-    if array.dtype.kind == "f":
-        return np.isnan(array)
-    if array.dtype.kind in "mM":
-        return np.isnat(array)
-    if array.dtype.kind == "O":
-        return np.array([_is_gap(value) for value in array.tolist()], dtype=bool)
-    return np.zeros(len(array), dtype=bool)
-
-
-def _is_gap(value: Any) -> bool:
-    """None, NaN, and the missing value of pandas, which is not comparable."""
-    if value is None:
-        return True
-    return type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
 
 
 def _known(array: Any, gap: Any) -> Any:
@@ -151,7 +127,7 @@ def _numbers(array: Any, gap: Any) -> Any:
 
 
 def _summary(name: str, array: Any, gap: Any) -> Facts:
-    known, missing = _known(array, gap), int(gap.sum())
+    known, n_missing = _known(array, gap), int(gap.sum())
     kind, more = "times", {}
     if known.dtype.kind == "b":
         known = known.astype(str)
@@ -162,7 +138,7 @@ def _summary(name: str, array: Any, gap: Any) -> Facts:
         known = np.array([str(value) for value in known.tolist()], dtype=str)
         kind, more = "categories", _frequent(known)
     distinct = len(np.unique(known))
-    return Facts({"name": name, "kind": kind, "missing": missing, "distinct": distinct, **_NOTHING, **more})
+    return Facts({"name": name, "kind": kind, "missing": n_missing, "distinct": distinct, **_NOTHING, **more})
 
 
 _NOTHING = {"low": None, "median": None, "high": None, "most_common": "", "counts": (), "correlation": None}

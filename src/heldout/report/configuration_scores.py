@@ -147,49 +147,34 @@ def configuration_scores(
         comparison = comparison_of_search(evaluation, name)
     out = {**evaluation.predictions.out, **evaluation.failures}
     n = len(evaluation.configurations)
-    own = _scores_of_search(evaluation, name)
-    not_worse: NDArray[np.bool_] | None
-    if comparison is None:
-        low = high = np.full(n, np.nan)
-        not_worse = None
-    else:
-        low, high = _intervals(comparison, scale)
-        not_worse = _not_worse(comparison) if finds_set else None
+    unknown = {"low": np.full(n, np.nan), "high": np.full(n, np.nan), "not_worse": None}
     return ConfigurationScores(
         metric=scale,
         names=evaluation.configurations.names,
         params=tuple(evaluation.configurations.params),
-        scores=scale.sign * own,
-        low=low,
-        high=high,
+        scores=scale.sign * _scores_of_search(evaluation, name),
         confidence_level=evaluation.estimation.confidence_level,
         is_candidate=np.array([j not in out for j in range(n)]),
-        not_worse=not_worse,
         winner=evaluation.winner,
         has_models=any(each.model is not None for each in evaluation.configurations),
+        **(unknown if comparison is None else _drawn(comparison, scale, finds_set=finds_set)),
     )
 
 
 def compared_scores(comparison: ConfigurationComparison) -> ConfigurationScores:
     """The configurations of ``ho.compare_configurations``, which have no parameters."""
     evidence = comparison.evidence
-    metric = evidence.metric
-    scale = scale_of_metric(metric, scores=_observed(comparison).tolist())
-    n = len(evidence.names)
-    is_candidate = np.zeros(n, dtype=bool)
-    is_candidate[evidence.candidates] = True
-    low, high = _intervals(comparison, scale)
+    n, observed = len(evidence.names), evidence.scores.observed()
+    scale = scale_of_metric(evidence.metric, scores=observed.tolist())
     return ConfigurationScores(
         metric=scale,
         names=comparison.names,
         params=({},) * n,
-        scores=scale.sign * _over_all(comparison, _observed(comparison)),
-        low=low,
-        high=high,
+        scores=scale.sign * _over_all(comparison, observed),
         confidence_level=evidence.settings.confidence_level,
-        is_candidate=is_candidate,
-        not_worse=_not_worse(comparison),
+        is_candidate=np.isin(np.arange(n), evidence.candidates),
         winner=evidence.winner,
+        **_drawn(comparison, scale),
     )
 
 
@@ -203,21 +188,16 @@ def _scores_of_search(evaluation: Evaluation, scorer: str) -> Floats:
     return np.where(dropped, means, whole[scorer])
 
 
-def _observed(comparison: ConfigurationComparison) -> Floats:
-    """Scores of the candidates in the metric's own direction and units."""
-    return comparison.evidence.scores.observed()
-
-
-def _intervals(comparison: ConfigurationComparison, scale: Scale) -> tuple[Floats, Floats]:
-    """(C,) each: the middle of each candidate's scores on the drawn rows, as shown."""
+def _drawn(comparison: ConfigurationComparison, scale: Scale, *, finds_set: bool = True) -> dict[str, Any]:
+    """What is known from drawn rows: the middle of each candidate's scores, as shown, and those of the set."""
     sign = scale.sign * (1 if comparison.evidence.metric.greater_is_better else -1)
     low, high = middle_of_columns(sign * comparison.scores.in_bag, comparison.evidence.settings.level)
-    return _over_all(comparison, low), _over_all(comparison, high)
-
-
-def _not_worse(comparison: ConfigurationComparison) -> NDArray[np.bool_] | None:
-    is_small = comparison.scores.n_candidates <= MOST_IN_SETS
-    return comparison.confidence_set().members if is_small else None
+    finds_set = finds_set and comparison.scores.n_candidates <= MOST_IN_SETS
+    return {
+        "low": _over_all(comparison, low),
+        "high": _over_all(comparison, high),
+        "not_worse": comparison.confidence_set().members if finds_set else None,
+    }
 
 
 def _over_all(comparison: ConfigurationComparison, values: Floats) -> Floats:

@@ -6,6 +6,7 @@ They concern one configuration and need no model. Repeats do not count as more r
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
 from typing import Any, TypeAlias
@@ -17,7 +18,7 @@ from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth
 from heldout.kernels.reference_curves import net_benefit, precision_recall_points, roc_points
 from heldout.metrics.base import Response
-from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
+from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions, is_predicted
 from heldout.protocols.validation.curves.decision import checked_thresholds
 from heldout.report.entries import Facts
 
@@ -28,66 +29,83 @@ MOST_CLASS_CURVES = 7
 ROWS_A_GROUP = 20
 
 
-def predictions_facts(
-    truth: Truth, predictions: HeldOutPredictions, configuration: int | None, sample_weight: Floats | None
-) -> dict[str, Any]:
+@dataclass(frozen=True)
+class PredictedRows:
+    """One configuration's held-out predictions of a target."""
+
+    truth: Truth
+    predictions: HeldOutPredictions
+    configuration: int
+    sample_weight: Floats | None = None
+
+    @property
+    def name(self) -> str:
+        """Of the configuration."""
+        return self.predictions.names[self.configuration]
+
+    @property
+    def weights(self) -> Floats:
+        return np.ones(self.truth.n_rows) if self.sample_weight is None else self.sample_weight
+
+    @property
+    def is_binary(self) -> bool:
+        return self.truth.kind is TaskKind.BINARY
+
+    @property
+    def positive(self) -> NDArray[np.bool_]:
+        """(N,): whether a row is of the positive class."""
+        return self.truth.values == self.truth.positive
+
+    @property
+    def responses(self) -> dict[Response, NDArray[Any]]:
+        """Those that the configuration has, (N, R) or (N, R, K)."""
+        arrays = {kind: array[:, self.configuration] for kind, array in self.predictions.responses.items()}
+        return {kind: array for kind, array in arrays.items() if is_predicted(array)}
+
+    @property
+    def ranks(self) -> Floats | None:
+        """What ranks rows of a classification: probabilities, or else decisions."""
+        responses = self.responses
+        return responses.get(Response.PROBABILITIES, responses.get(Response.DECISION))
+
+
+def predictions_facts(rows: PredictedRows | None) -> dict[str, Any]:
     """What a page shows of the predictions of one configuration; nothing of an ensemble."""
-    if configuration is None:
+    if rows is None:
         return {"diagnostics": None}
-    rows = truth, predictions, configuration, sample_weight
     return {
-        "diagnostics": diagnose(*rows),
-        "precision_recall": tuple(thinned_curve(curve) for curve in precision_recall_of(*rows)),
-        "thresholds": threshold_table(*rows),
+        "diagnostics": diagnose(rows),
+        "precision_recall": tuple(map(thinned_curve, class_curves(rows, precision_recall_points))),
+        "thresholds": threshold_table(rows),
     }
 
 
-def diagnose(
-    truth: Truth, predictions: HeldOutPredictions, winner: int, sample_weight: Floats | None = None
-) -> Facts | None:
-    """All diagnostics that the winner's held-out predictions allow; None if they allow none."""
-    responses = {name: array[:, winner] for name, array in predictions.responses.items()}
-    weights = np.ones(truth.n_rows) if sample_weight is None else sample_weight
-    probabilities = responses.get(Response.PROBABILITIES)
-    ranks = first_predicted(probabilities, responses.get(Response.DECISION))
-    roc: tuple[Facts, ...] = ()
-    calibration = confusion = residuals = None
-    if truth.kind.is_classification:
-        roc = class_curves(truth, ranks, weights, _roc_points)
-        calibration = _calibration(truth, probabilities, weights) if truth.kind is TaskKind.BINARY else None
-        confusion = _confusion(truth, responses.get(Response.LABELS), probabilities)
-    elif truth.kind is TaskKind.REGRESSION and Response.VALUES in responses:
-        residuals = _residuals(truth.values, responses[Response.VALUES][:, 0])
-    if not (roc or calibration or confusion or residuals):
+def diagnose(rows: PredictedRows) -> Facts | None:
+    """All diagnostics that the predictions allow; None if they allow none."""
+    residuals = _residuals(rows)
+    parts: dict[str, Any] = {
+        "roc": class_curves(rows, thinned_roc_points),
+        "calibration": calibration_of(rows),
+        "confusion": _confusion(rows),
+        "residuals": residuals,
+    }
+    if not any(parts.values()):
         return None
-    return Facts(
-        name=predictions.names[winner],
-        repeats=predictions.n_repeats,
-        rows=truth.n_rows,
-        drawn=truth.n_rows if residuals is None else len(residuals.truth),  # rows of the scatter plots
-        roc=roc,
-        calibration=calibration,
-        confusion=confusion,
-        residuals=residuals,
-    )
-
-
-def first_predicted(*arrays: Floats | None) -> Floats | None:
-    """The first array that holds a prediction."""
-    return next((array for array in arrays if array is not None and not np.isnan(array).all()), None)
+    n_drawn = rows.truth.n_rows if residuals is None else len(residuals.truth)  # rows of the scatter plots
+    return Facts.of(rows, "name repeats=predictions.n_repeats rows=truth.n_rows", drawn=n_drawn, **parts)
 
 
 PointsOf: TypeAlias = Callable[[NDArray[np.bool_], Floats, Floats], tuple[Floats, Floats, float] | None]
 """From which rows are positive, their scores and weights to x, y and the area below; None where it is undefined."""
 
 
-def class_curves(truth: Truth, ranks: Floats | None, weights: Floats, points_of: PointsOf) -> tuple[Facts, ...]:
+def class_curves(rows: PredictedRows, points_of: PointsOf) -> tuple[Facts, ...]:
     """A curve a repeat of a binary task, or a class in the first repeat: of many those with the least areas."""
+    truth, ranks, weights = rows.truth, rows.ranks, rows.weights
     if ranks is None or not truth.kind.is_classification:
         return ()
-    if truth.kind is TaskKind.BINARY:
-        positive = truth.values == truth.positive
-        parts = [("", repeat, positive, scores) for repeat, scores in enumerate(ranks.T)]
+    if rows.is_binary:
+        parts = [("", repeat, rows.positive, scores) for repeat, scores in enumerate(ranks.T)]
     elif ranks.ndim == 3:
         named = enumerate(class_names(truth))
         parts = [(name, 0, truth.values == code, ranks[:, 0, code]) for code, name in named]
@@ -99,20 +117,17 @@ def class_curves(truth: Truth, ranks: Floats | None, weights: Floats, points_of:
         points = points_of(is_of[present], scores[present], weights[present]) if is_of[present].any() else None
         if points is not None:
             share = float(np.average(is_of[present], weights=weights[present]))
-            x, y, area = points
-            curves.append(
-                Facts(
-                    name=name, repeat=repeat, x=tuple(x.tolist()), y=tuple(y.tolist()), area=area, prevalence=share
-                )
-            )
-    if truth.kind is not TaskKind.BINARY and len(curves) > MOST_CLASS_CURVES:
+            x, y = (tuple(values.tolist()) for values in points[:2])
+            curves.append(Facts(name=name, repeat=repeat, x=x, y=y, area=points[2], prevalence=share))
+    if not rows.is_binary and len(curves) > MOST_CLASS_CURVES:
         curves = sorted(curves, key=lambda curve: curve.area)[:MOST_CLASS_CURVES]
     return tuple(curves)
 
 
-def _roc_points(
+def thinned_roc_points(
     positive: NDArray[np.bool_], scores: Floats, weights: Floats
 ) -> tuple[Floats, Floats, float] | None:
+    """The corners of a ROC curve, at most ``MOST_CURVE_POINTS``, and its whole area; None of a single class."""
     if positive.all():
         return None
     x, y, area = roc_points(positive, scores, weights)
@@ -158,14 +173,21 @@ def wilson(share: float, rows: float) -> tuple[float, float]:
     return max(centre - half, 0.0), min(centre + half, 1.0)
 
 
-def _calibration(truth: Truth, probabilities: Floats | None, weights: Floats) -> Facts | None:
-    if probabilities is None or np.isnan(probabilities).all():
+def _flat(rows: PredictedRows, scores: Floats) -> tuple[NDArray[np.bool_], Floats, NDArray[np.bool_], Floats]:
+    """What is predicted (N, R); and of these, whether they are positive, scores and weights, repeats together."""
+    weighed = np.broadcast_to(rows.weights[:, None], scores.shape)
+    present = ~np.isnan(scores) & (weighed > 0)
+    positive = np.broadcast_to(rows.positive[:, None], scores.shape)
+    return present, scores[present], positive[present], weighed[present]
+
+
+def calibration_of(rows: PredictedRows) -> Facts | None:
+    """Groups of rows by predicted probability, with what was observed; None but of two classes' probabilities."""
+    probabilities = rows.responses.get(Response.PROBABILITIES)
+    if probabilities is None or not rows.is_binary:
         return None
-    positive = (truth.values == truth.positive)[:, None] & np.ones(probabilities.shape, dtype=bool)
-    weighed = np.broadcast_to(weights[:, None], probabilities.shape)
-    present = ~np.isnan(probabilities) & (weighed > 0)
+    present, predicted, happened, weight = _flat(rows, probabilities)
     repeats = float(present.sum() / max(present.any(axis=1).sum(), 1))
-    predicted, happened, weight = probabilities[present], positive[present], weighed[present]
     n_groups = int(np.clip(len(predicted) / repeats // ROWS_A_GROUP, 2, 10))
     # Ranks with ties at their lowest, so that equal predictions are in one group.
     rank = np.searchsorted(np.sort(predicted), predicted)
@@ -175,38 +197,29 @@ def _calibration(truth: Truth, probabilities: Floats | None, weights: Floats) ->
         inside = group == code
         mine = weight[inside]
         share = float(np.average(happened[inside], weights=mine))
-        rows = float(mine.sum() ** 2 / (mine**2).sum() / repeats)
-        low, high = wilson(share, rows)
-        groups.append(
-            Facts(
-                predicted=float(np.average(predicted[inside], weights=mine)),
-                observed=share,
-                low=low,
-                high=high,
-                rows=rows,
-            )
-        )
+        n_rows = float(mine.sum() ** 2 / (mine**2).sum() / repeats)
+        low, high = wilson(share, n_rows)
+        mean = float(np.average(predicted[inside], weights=mine))
+        groups.append(Facts(predicted=mean, observed=share, low=low, high=high, rows=n_rows))
     histogram = np.histogram(predicted, bins=20, range=(0, 1))[0] / repeats
     return Facts(groups=tuple(groups), histogram=tuple(histogram.round(2).tolist()))
 
 
-def _confusion(truth: Truth, labels: NDArray[np.int32] | None, probabilities: Floats | None) -> Facts | None:
+def _confusion(rows: PredictedRows) -> Facts | None:
     """Counts of predicted labels, or else of labels from probabilities (above one half, or the largest)."""
-    if labels is not None and (labels != UNPREDICTED_LABEL).any():
-        predicted = labels
-    elif probabilities is not None and not np.isnan(probabilities).all():
-        predicted = _labels_from(truth, probabilities)
-    else:
-        return None
-    if truth.n_classes > MOST_MATRIX_CLASSES:
+    truth, responses = rows.truth, rows.responses
+    predicted = responses.get(Response.LABELS)
+    if predicted is None and Response.PROBABILITIES in responses:
+        predicted = _labels_from(truth, responses[Response.PROBABILITIES])
+    if predicted is None or not truth.kind.is_classification or truth.n_classes > MOST_MATRIX_CLASSES:
         return None
     counts = np.zeros((truth.n_classes, truth.n_classes))
     present = predicted != UNPREDICTED_LABEL
     codes = np.broadcast_to(truth.values[:, None], predicted.shape)
     np.add.at(counts, (codes[present], predicted[present]), 1.0)
     repeats = present.sum() / max(present.any(axis=1).sum(), 1)
-    rows = (counts / repeats).round(2).tolist()
-    return Facts(classes=class_names(truth), counts=tuple(tuple(row) for row in rows))
+    means = (counts / repeats).round(2).tolist()
+    return Facts(classes=class_names(truth), counts=tuple(map(tuple, means)))
 
 
 def _labels_from(truth: Truth, probabilities: Floats) -> NDArray[np.int32]:
@@ -220,11 +233,12 @@ def _labels_from(truth: Truth, probabilities: Floats) -> NDArray[np.int32]:
     return np.where(unknown, UNPREDICTED_LABEL, best).astype(np.int32)
 
 
-def _residuals(truth: Floats, predicted: Floats) -> Facts | None:
-    present = np.flatnonzero(np.isfinite(predicted))
-    if not present.size:
+def _residuals(rows: PredictedRows) -> Facts | None:
+    values = rows.responses.get(Response.VALUES)
+    if values is None or rows.truth.kind is not TaskKind.REGRESSION:
         return None
-    truth, predicted = truth[present], predicted[present]
+    present = np.flatnonzero(np.isfinite(values[:, 0]))
+    truth, predicted = rows.truth.values[present], values[present, 0]
     residuals = truth - predicted
     drawn = np.arange(len(truth))
     if len(truth) > MOST_SCATTER_POINTS:
@@ -242,31 +256,14 @@ def _residuals(truth: Floats, predicted: Floats) -> Facts | None:
     )
 
 
-def precision_recall_of(
-    truth: Truth, predictions: HeldOutPredictions, configuration: int, sample_weight: Floats | None = None
-) -> tuple[Facts, ...]:
-    """Precision over recall; empty without scores of classes."""
-    responses = [predictions.responses.get(kind) for kind in (Response.PROBABILITIES, Response.DECISION)]
-    ranks = first_predicted(*(None if array is None else array[:, configuration] for array in responses))
-    weights = np.ones(truth.n_rows) if sample_weight is None else sample_weight
-    return class_curves(truth, ranks, weights, precision_recall_points)
-
-
-def net_benefit_of(
-    truth: Truth,
-    predictions: HeldOutPredictions,
-    configuration: int,
-    sample_weight: Floats | None = None,
-) -> Facts | None:
+def net_benefit_of(rows: PredictedRows) -> Facts | None:
     """Net benefit of a binary task's probabilities by threshold; None without any."""
-    points = checked_thresholds(None)
-    probabilities = predictions.responses.get(Response.PROBABILITIES)
-    if truth.kind is not TaskKind.BINARY or probabilities is None:
+    points, probabilities = checked_thresholds(None), rows.responses.get(Response.PROBABILITIES)
+    if not rows.is_binary or probabilities is None:
         return None
-    weights = np.ones(truth.n_rows) if sample_weight is None else sample_weight
-    observed = (truth.values == truth.positive).astype(np.float64)
+    observed, weights = rows.positive.astype(np.float64), rows.weights
     benefits, shares = [], []
-    for predicted in probabilities[:, configuration].T:
+    for predicted in probabilities.T:
         present = ~np.isnan(predicted) & (weights > 0)
         if present.any():
             benefits.append(net_benefit(observed[present], predicted[present], weights[present], points))
@@ -276,7 +273,7 @@ def net_benefit_of(
     share = float(np.mean(shares))
     of_all = share - (1 - share) * points / (1 - points)
     return Facts(
-        name=str(truth.pos_label),
+        name=str(rows.truth.pos_label),
         thresholds=tuple(points.tolist()),
         net_benefit=tuple(np.mean(benefits, axis=0).tolist()),
         act_on_all=tuple(of_all.tolist()),
@@ -290,28 +287,22 @@ SHARES = (0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
 """Shares of rows above the thresholds of a table of decision values, which also has the 0 that ``predict`` uses."""
 
 
-def threshold_table(
-    truth: Truth, predictions: HeldOutPredictions, configuration: int, sample_weight: Floats | None = None
-) -> Facts | None:
+def threshold_table(rows: PredictedRows) -> Facts | None:
     """The table of one configuration's held-out predictions; all repeats count together.
 
-    None but for a binary task with probabilities or decision values. Thresholds of probabilities are round numbers;
-    of decision values they are 0 and those above which round shares of the rows lie.
+    None but for a binary task with probabilities or decision values, and rows of both classes. Thresholds of
+    probabilities are round numbers; of decision values they are 0 and those above which round shares of rows lie.
     """
-    if truth.kind is not TaskKind.BINARY:
+    if not rows.is_binary or rows.ranks is None:
         return None
-    probabilities, decisions = (
-        None if (array := predictions.responses.get(kind)) is None else array[:, configuration]
-        for kind in (Response.PROBABILITIES, Response.DECISION)
-    )
-    scores = first_predicted(probabilities, decisions)
-    if scores is None:
+    _, flat, truth, weight = _flat(rows, rows.ranks)
+    if truth.all() or not truth.any():
         return None
-    weights = np.ones(truth.n_rows) if sample_weight is None else sample_weight
-    rows = threshold_rows(truth.values == truth.positive, scores, weights, probabilities=scores is probabilities)
-    return (
-        Facts(rows=rows, positive=str(truth.pos_label), of_probabilities=scores is probabilities) if rows else None
-    )
+    is_share = Response.PROBABILITIES in rows.responses
+    below = np.quantile(flat, [1 - share for share in SHARES], method="lower")
+    thresholds = PROBABILITIES if is_share else np.unique([0.0, *below]).tolist()
+    lines = tuple(_threshold_row(threshold, flat, truth, weight) for threshold in thresholds)
+    return Facts(rows=lines, positive=str(rows.truth.pos_label), of_probabilities=is_share)
 
 
 def thinned_curve(curve: Facts) -> Facts:
@@ -322,24 +313,6 @@ def thinned_curve(curve: Facts) -> Facts:
     kept = np.unique(np.rint(steps * (points - 1)).astype(int)).tolist()
     x, y = (tuple(round(values[n], 5) for n in kept) for values in (curve.x, curve.y))
     return Facts({**curve, "x": x, "y": y})
-
-
-def threshold_rows(
-    positive: NDArray[np.bool_], scores: Floats, weights: Floats, *, probabilities: bool
-) -> tuple[Facts, ...]:
-    """The rows from scores (N, R) of a binary task; none without rows of both classes."""
-    called = np.broadcast_to(positive[:, None], scores.shape)
-    weighed = np.broadcast_to(weights[:, None], scores.shape)
-    present = ~np.isnan(scores) & (weighed > 0)
-    flat, truth, weight = scores[present], called[present], weighed[present]
-    if truth.all() or not truth.any():
-        return ()
-    thresholds = (
-        np.array(PROBABILITIES)
-        if probabilities
-        else np.unique([0.0, *np.quantile(flat, [1 - share for share in SHARES], method="lower")])
-    )
-    return tuple(_threshold_row(float(threshold), flat, truth, weight) for threshold in thresholds)
 
 
 def _threshold_row(threshold: float, scores: Floats, truth: NDArray[np.bool_], weight: Floats) -> Facts:

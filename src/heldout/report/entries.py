@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from heldout._record import json_safe
+from heldout._record import json_safe, pairs, read
 from heldout._text import printable
 from heldout.scales import Scale
 
@@ -31,6 +31,14 @@ class Facts(dict[str, Any]):
             return self[name]
         except KeyError:
             raise AttributeError(name) from None
+
+    @classmethod
+    def of(cls, record: Any, words: str, scale: Scale | None = None, scores: str = "", **more: Any) -> Facts:
+        """Attributes of a record in the words of ``heldout._record``, scores as the scale shows them, and more."""
+        entries = {name: read(record, path) for name, path in pairs(words)}
+        if scale is not None:
+            entries |= {name: scale.shown(read(record, path)) for name, path in pairs(scores)}
+        return cls(entries, **more)
 
     def to_dict(self) -> dict[str, Any]:
         """The same in JSON's own types, as report.json holds it."""

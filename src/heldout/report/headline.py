@@ -29,43 +29,34 @@ NEGLIGIBLE = 0.05
 
 def number_facts(estimate: Estimate | None, scale: Scale, uncorrected: float | None = None) -> Facts:
     """The numbers of an estimate in the metric's own units; without one the uncorrected score."""
-    facts = Facts(
-        metric=scale,
-        direction=direction_sentence(scale.greater_is_better, scale.ideal),
-        method="",
-        method_title="",
-        label="uncorrected",
-        value=None,
-        low=None,
-        high=None,
-        interval_label="",
-        interval_text="",
-        uncorrected=scale.shown(uncorrected),
-        optimism=None,
-        constant=None,
-        coverage="",
-    )
+    facts = Facts(metric=scale, direction=direction_sentence(scale.greater_is_better, scale.ideal))
     if estimate is None or not np.isfinite(estimate.value):
-        return facts
+        empty = dict.fromkeys(("method", "method_title", "interval_label", "interval_text", "coverage"), "")
+        unknown = dict.fromkeys(("value", "low", "high", "optimism", "constant"))
+        return Facts(facts, **empty, **unknown, label="uncorrected", uncorrected=scale.shown(uncorrected))
     low, high = scale.ends(estimate.interval)
-    is_corrected = estimate.method != "cv" and not is_uncorrected(estimate)
     # Of a cross-fitted search the method scored one column, which other searches made.
     method = "cross_fitted" if Flag.CROSS_FITTED in estimate.flags else estimate.method
     return Facts(
         facts,
+        **Facts.of(estimate, "", scale, "value uncorrected constant"),
         method=method,
         method_title=method_words(method).title,
-        label="named beforehand" if was_named(estimate) else "corrected" if is_corrected else "uncorrected",
-        value=scale.shown(estimate.value),
+        label=label_of(estimate),
         low=low,
         high=high,
         interval_label=interval_label(estimate),
         interval_text=ends_text(low, high, scale.decimals),
-        uncorrected=scale.shown(estimate.uncorrected),
         optimism=json_number(optimism_beyond_rounding(estimate)),
-        constant=scale.shown(estimate.constant),
         coverage="" if estimate.coverage is None else str(estimate.coverage),
     )
+
+
+def label_of(estimate: Estimate) -> str:
+    """What its value is."""
+    if was_named(estimate):
+        return "named beforehand"
+    return "uncorrected" if estimate.method == "cv" or is_uncorrected(estimate) else "corrected"
 
 
 def headline_of(

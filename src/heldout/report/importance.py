@@ -48,11 +48,8 @@ def with_rows(evaluation: Evaluation, X: Any) -> Evaluation:
 
     Raises InputError where they are others than it was made on.
     """
-    task = replace(evaluation.task, X=X)
-    known = evaluation.provenance.get("fingerprint_of_rows")
-    if len(getattr(X, "shape", ())) == 0:
-        X = np.asarray(X)
-        task = replace(task, X=X)
+    X = X if len(getattr(X, "shape", ())) else np.asarray(X)
+    task, known = replace(evaluation.task, X=X), evaluation.provenance.get("fingerprint_of_rows")
     rows = X.shape[0] if len(X.shape) else 0
     if rows != task.n_rows or (known is not None and task.fingerprint() != known):
         raise InputError(
@@ -142,12 +139,8 @@ def importance_of(evaluation: Evaluation) -> Facts | None:
     X = evaluation.task.X
     if models is None or metric is None or unfit_for_importance(evaluation) or not X.shape[1]:
         return None
-    per_split = [
-        lost
-        for place, model in models.items()
-        if model is not None
-        and (lost := _losses(evaluation, metric, model, models.test_rows[place], place)) is not None
-    ]
+    worse = (_losses(evaluation, metric, model, place) for place, model in models.items() if model is not None)
+    per_split = [losses for losses in worse if losses is not None]
     if not per_split:
         return None
     lost = np.array(per_split)
@@ -166,11 +159,10 @@ def column_names(X: Any) -> tuple[str, ...]:
     return tuple(f"column {place}" for place in range(X.shape[1]))
 
 
-def _losses(
-    evaluation: Evaluation, metric: Metric, model: Any, rows: NDArray[np.intp], place: tuple[int, int]
-) -> Floats | None:
+def _losses(evaluation: Evaluation, metric: Metric, model: Any, place: tuple[int, int]) -> Floats | None:
     """How much worse the split's score is for each column shuffled (columns,); None where it has no score."""
-    task = evaluation.task
+    assert evaluation.fold_models is not None, "the model is one of them"
+    task, rows = evaluation.task, evaluation.fold_models.test_rows[place]
     entropy = int(evaluation.provenance.get("entropy", 0))
     generator = np.random.default_rng(stream(entropy, "importance", *place))
     if len(rows) > MOST_PERMUTED_ROWS:
@@ -241,21 +233,13 @@ def _listed(
     same = [other for other_names, other in others if other_names == names and other.shape == values.shape]
     spreads = np.std(same, axis=0) if len(same) > 1 else None
     entries = [
-        Facts(
-            name=name,
-            of_class=of_class,
-            value=float(values[k, j]),
-            spread=None if spreads is None else float(spreads[k, j]),
-        )
+        Facts(name=name, of_class=of_class, value=value, spread=None if spreads is None else float(spreads[k, j]))
         for k, of_class in enumerate(_spoken_for(model, classes, len(values)))
-        for j, name in enumerate(names)
+        for j, (name, value) in enumerate(zip(names, values[k].tolist(), strict=True))
     ]
     entries.sort(key=lambda entry: -abs(entry.value))
-    return Facts(
-        listed=tuple(entries[:MOST_COEFFICIENTS]),
-        total=len(entries),
-        splits=len(same) if spreads is not None else 0,
-    )
+    n_splits = len(same) if spreads is not None else 0
+    return Facts(listed=tuple(entries[:MOST_COEFFICIENTS]), total=len(entries), splits=n_splits)
 
 
 def _spoken_for(model: Any, classes: tuple[str, ...], rows: int) -> tuple[str, ...]:
@@ -282,9 +266,8 @@ def _values(model: Any, attribute: str) -> tuple[tuple[str, ...], Floats] | None
     last = _last_step(model)
     if last is not model and hasattr(last, "regressor_"):
         last = last.regressor_
-    try:
-        values = getattr(last, attribute)
-    except AttributeError:
+    values = getattr(last, attribute, None)  # a property of a model that is not linear raises AttributeError
+    if values is None:
         return None
     values = np.atleast_2d(values.toarray() if hasattr(values, "toarray") else np.asarray(values, dtype=float))
     if values.ndim != 2 or not np.isfinite(values).all():

@@ -67,10 +67,9 @@ def sources_of(evaluation: Evaluation) -> tuple[str, ...]:
 def _row(barrier: Barrier, evaluation: Evaluation, failed: Mapping[int, str]) -> Facts:
     n_failed = sum(left.configuration in failed for left in barrier.dropped)
     dropped = len(barrier.dropped) - n_failed
-    return Facts(
-        after=barrier.after,
-        rows=barrier.n_rows,
-        before=barrier.n_before,
+    return Facts.of(
+        barrier,
+        "after rows=n_rows before=n_before",
         dropped=dropped,
         failed=n_failed,
         go_on=barrier.n_before - len(barrier.dropped),

@@ -64,9 +64,10 @@ def rank_configurations(
     families = dict.fromkeys(part.family for part in parts)
     out = {*failures, *dropped}
     candidates = np.array([index for index in range(len(names)) if index not in out], dtype=np.intp)
-    means = None if fold_scores is None else column_means(fold_scores)
-    spreads = None if fold_scores is None or means is None else np.sqrt(column_means((fold_scores - means) ** 2))
-    if spreads is not None and fold_scores is not None:
+    means = spreads = None
+    if fold_scores is not None:
+        means = column_means(fold_scores)
+        spreads = scale.sign * np.sqrt(column_means((fold_scores - means) ** 2))
         spreads[(~np.isnan(fold_scores)).sum(axis=0) < 2] = np.nan
     ranked_by_mean = means is not None and (by_mean or pooled is None)
     one_split = ranked_by_mean and fold_scores is not None and len(fold_scores) == 1
@@ -75,21 +76,19 @@ def rank_configurations(
     loss = key * scale.sign * (-1 if scale.greater_is_better else 1)
     order = candidates[np.argsort(np.where(np.isnan(loss), np.inf, loss)[candidates], kind="stable")]
 
+    columns = {"mean": means, "spread": spreads, "pooled": pooled, "score": key, "train": train}
+
     def row(rank: int, index: int) -> Facts:
-        ticks = () if fold_scores is None else scale.many(fold_scores[:MOST_TICKS, index])
+        scores = {name: None if of is None else scale.shown(of[index]) for name, of in columns.items()}
         return Facts(
+            scores,
             rank=rank,
             index=index,
             name=names[index],
             is_winner=index == winner,
             is_more=rank > MOST_SHOWN and index != winner,  # the table shows it on request
-            mean=None if means is None else scale.shown(means[index]),
-            spread=None if spreads is None else scale.shown(scale.sign * spreads[index]),
-            pooled=None if pooled is None else scale.shown(pooled[index]),
             selected=None if selected is None else float(selected[index]),
-            fold_scores=ticks,
-            score=scale.shown(key[index]),
-            train=None if train is None else scale.shown(train[index]),
+            fold_scores=() if fold_scores is None else scale.many(fold_scores[:MOST_TICKS, index]),
             family=parts[index].family,
             parameters=parts[index].parameters,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -79,30 +80,19 @@ def written(page: str, path: str | os.PathLike[str], what: str) -> Path:
 
 def render_html(content: Facts) -> str:
     """The page as text; the same facts give the same text."""
+    scripts = [source("copy.js").strip()]
     values = {
         "content": content,
         "page_title": f"{content.title or 'heldout report'}: {content.headline.metric.title}",
     }
     if content.kind == "validation":
-        return filled(
-            "validation.html.jinja",
-            {**values, "figures": _validation_figures(content), "scripts": _scripts()},
-        )
+        values |= {"figures": _validation_figures(content), "scripts": scripts}
+        return filled("validation.html.jinja", values)
     explored = explore(content.ranking, content.headline.metric)
-    return filled(
-        "report.html.jinja",
-        {
-            **values,
-            "figures": _figures(content),
-            "explored": explored,
-            "scripts": _scripts(explored.script),
-        },
-    )
-
-
-def _scripts(*others: str) -> tuple[str, ...]:
-    """The scripts of a page: what it needs of the others, and one that copies the methods text."""
-    return tuple(script for script in (*others, source("copy.js").strip()) if script)
+    if explored.data:
+        scripts.insert(0, source("explore.js").strip())
+    values |= {"figures": _figures(content), "explored": explored, "scripts": scripts}
+    return filled("report.html.jinja", values)
 
 
 def _figures(content: Facts) -> dict[str, Any]:
@@ -127,25 +117,12 @@ def _figures(content: Facts) -> dict[str, Any]:
     if of is not None and of.residuals is not None:
         displays["fitted"] = FittedDisplay(of.residuals), "Truth over prediction"
         displays["residuals"] = ResidualsDisplay(of.residuals), "Residuals"
-    figures = dict.fromkeys(FIGURES, "")
+    figures = defaultdict[str, str](str)
     for name, (display, title) in displays.items():
         description = _splits_words(race.alive) if name == "race" else ""
         size = {"width": 640, "height": round(72 * display._size[1])} if name == "leaderboard" else {}
         figures[name] = safe(embedded(display, name, title, description, **size))
     return figures
-
-
-FIGURES = (
-    "distribution",
-    "leaderboard",
-    "race",
-    "overtuning",
-    "roc",
-    "precision",
-    "calibration",
-    "fitted",
-    "residuals",
-)
 
 
 def _splits_words(alive: Sequence[int]) -> str:

@@ -25,31 +25,20 @@ _ELSEWHERE = {
     "training_rows",
 }  # fmt: skip
 _REPRODUCE = {
+    "entropy", "kernels", "versions", "python", "platform", "started", "finished", "when", "date", "command",
+}  # fmt: skip
+_LABELS = {
     "entropy": "Seed",
-    "kernels": "Kernels",
-    "versions": "Versions",
-    "python": "Python",
-    "platform": "Platform",
-    "started": "Started",
-    "finished": "Finished",
     "when": "Date",
-    "date": "Date",
-    "command": "Command",
-}
-_SETTINGS = {
-    "task": "Task",
     "pos_label": "Positive class",
     "aggregate": "Score of a configuration",
     "selection": "Selection rule",
-    "ties": "Ties",
     "grouped": "Groups drawn whole",
     "weighted": "Rows weighted",
     "n_bootstraps": "Bootstraps",
     "n_imputations": "Imputations of every fit",
     "n_second_bootstraps": "Bootstraps of the second stage",
     "inner_optimism": "Optimism by bootstraps of the bootstraps",
-    "adjusted_optimism": "Adjusted optimism",
-    "optimism_adjusted": "Optimism adjusted",
     "redrawn": "Draws redrawn",
     "n_folds_used": "Folds used",
     "selection_settings": "Settings of the rule",
@@ -64,7 +53,6 @@ _SETTINGS = {
     "scale_of_value": "Value, interval and uncorrected score from",
     "aggregate_out_of_bag": "Score of rows left out",
     "unit": "What is drawn",
-    "effective_rows": "Effective rows",
     "half_width": "Half width of the interval",
     "distance_to_best": "Distance to the best, at most",
     "n_draws": "Draws",
@@ -82,7 +70,6 @@ _SETTINGS = {
     "averaged": "Rows left out averaged",
     "n_never_left_out": "Rows never left out",
     "no_information": "Score without information",
-    "relative_overfitting": "Relative overfitting",
     "weight": "Weight of the rows left out",
     "training_size_correction": "Correction for training size",
     "as_published": "By the published formula",
@@ -91,11 +78,10 @@ _MOST_LISTED = 8
 _NOTHING = [("redrawn", 0), ("n_never_left_out", 0), ("n_rows_choosing", 0), ("across", "folds")]
 """Settings that are not shown: nothing happened."""
 _WORDS: dict[str, Mapping[str, str]] = {
-    "aggregate": AGGREGATE_WORDS,
-    "aggregate_of_value": AGGREGATE_WORDS,
-    "scale_of_value": AGGREGATE_WORDS,
-    "aggregate_out_of_bag": AGGREGATE_WORDS,
-    "winner_chosen_on": AGGREGATE_WORDS,
+    **dict.fromkeys(
+        ("aggregate", "aggregate_of_value", "scale_of_value", "aggregate_out_of_bag", "winner_chosen_on"),
+        AGGREGATE_WORDS,
+    ),
     "selection": SELECTION_WORDS,
     "candidates": {"best": "the best one"},
     "inner": INNER_WORDS,
@@ -212,7 +198,7 @@ def settings_of(records: Sequence[Mapping[str, Any]]) -> dict[str, str]:
             continue
         text = _WORDS.get(key, {}).get(str(value)) or setting_text(f"{value:,}" if type(value) is int else value)
         if value is not False and (key, value) not in _NOTHING:
-            texts[_SETTINGS.get(key, key.replace("_", " ").capitalize())] = text
+            texts[_label(key)] = text
     return with_text(texts)
 
 
@@ -220,11 +206,15 @@ def reproduction_of(records: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Seed, versions and times in provenance by their labels."""
     return with_text(
         {
-            _REPRODUCE.get(key, key.replace("_", " ").capitalize()): _moment(setting_text(value))
+            _label(key): _moment(setting_text(value))
             for key, value in _items(records)
             if key in _REPRODUCE or "fingerprint" in key
         }
     )
+
+
+def _label(key: str) -> str:
+    return _LABELS.get(key, key.replace("_", " ").capitalize())
 
 
 def _moment(text: str) -> str:

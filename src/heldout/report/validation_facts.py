@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from heldout._record import json_number
 from heldout._text import counted, number_text
-from heldout.data.task import TaskKind, Truth
+from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.estimates.base import quantity_sentence
 from heldout.estimates.types import Estimate
@@ -28,6 +29,7 @@ from heldout.protocols.validation.rows import Candidate, ValidationRow
 from heldout.protocols.words import frequency_sentence, method_words
 from heldout.report.configuration_parts import parameters_of
 from heldout.report.diagnostics import two_classes
+from heldout.report.displays.curves import CurvesDisplay
 from heldout.report.displays.winner_curves import CalibrationDisplay, DecisionCurveDisplay, RocCurveDisplay
 from heldout.report.entries import Facts, facts_of_fields
 from heldout.report.headline import effect_sentence, number_facts
@@ -78,11 +80,7 @@ def validation_facts(validation: Validation) -> Facts:
     first = next(iter(validation.rows))
     estimate, replicates, model = validation.estimates[first], validation.replicates, validation.model
     scales = {name: _scale(validation, name) for name in validation.rows}
-    curves = {
-        roc_curves.SOURCES: _roc(replicates),
-        calibration_curves.SOURCES: _calibration(replicates),
-        decision_curves.SOURCES: _decision(replicates),
-    }
+    curves = _drawn(replicates)
     sources = [key for keys, displays in curves.items() if displays for key in keys]
     roc, calibration, decision = (tuple(map(facts_of_fields, displays)) for displays in curves.values())
     methods = validation.methods
@@ -197,32 +195,25 @@ def _labelled(validation: Validation) -> dict[str, str]:
 
 def _metric_row(row: ValidationRow, scale: Scale, estimate: Estimate, *, several: bool) -> Facts:
     """One metric's line in the table that users of R's rms know; ``several`` methods corrected the metrics."""
-    scores = ("apparent", "in_bootstrap", "on_original", "out_of_bag", "no_information")
+    scores = "apparent in_bootstrap on_original out_of_bag no_information value=corrected uncorrected=apparent"
     low, high = scale.ends(row.interval)
     return Facts(
-        {name: scale.shown(getattr(row, name)) for name in scores},
-        name=row.metric,
+        Facts.of(row, "name=metric n=n_successful", scale, scores),
         metric=scale,
         method_title=method_words(row.method).title if several else "",
-        optimism=json_number(row.optimism),
-        inner_optimism=json_number(row.inner_optimism),
-        value=scale.shown(row.corrected),
+        **{name: json_number(getattr(row, name)) for name in ("optimism", "inner_optimism", "weight")},
         low=low,
         high=high,
-        n=row.n_successful,
-        weight=json_number(row.weight),
-        uncorrected=scale.shown(row.apparent),
         constant=scale.shown(estimate.constant),
     )
 
 
 def _candidates(validation: Validation, metric: str, scale: Scale) -> tuple[Facts, ...]:
     """The models of which one was chosen; none of a single one."""
-    if len(validation.candidates) < 2:
-        return ()
+    several = validation.candidates if len(validation.candidates) > 1 else ()
     return tuple(
         _candidate(candidate, metric, scale, is_selected=place == validation.selected)
-        for place, candidate in enumerate(validation.candidates)
+        for place, candidate in enumerate(several)
     )
 
 
@@ -230,15 +221,13 @@ def _candidate(candidate: Candidate, metric: str, scale: Scale, *, is_selected: 
     row = candidate.rows.get(metric)
     low, high = scale.ends(None if row is None else row.interval)
     return Facts(
-        name=candidate.name,
+        Facts.of(candidate, "name reason"),
+        **Facts.of(row, "", scale, "apparent value=corrected"),
         is_selected=is_selected,
-        apparent=None if row is None else scale.shown(row.apparent),
         optimism=None if row is None else json_number(row.optimism),
-        value=None if row is None else scale.shown(row.corrected),
         low=low,
         high=high,
         failed=len(candidate.failures),
-        reason=candidate.reason,
     )
 
 
@@ -304,31 +293,36 @@ FROM_OWN_SAMPLES = ("optimism", "two_stage")
 """Methods whose optimism is the score on a model's own sample minus the score on all rows."""
 
 
-def _roc(replicates: Replicates) -> tuple[RocCurveDisplay, ...]:
-    """The ROC curves of a classification with scores or probabilities, one per class if there are several."""
-    truth, recorded = replicates.truth, replicates.on_original.keys()
-    if not truth.kind.is_classification or not {Response.DECISION, Response.PROBABILITIES} & recorded:
-        return ()
-    return tuple(RocCurveDisplay.of_replicates(replicates, of_class=of_class) for of_class in _classes(truth))
+_SHARES = frozenset({Response.PROBABILITIES})
+_OF_CLASSES = {TaskKind.BINARY: _SHARES, TaskKind.MULTICLASS: _SHARES}
+_OF_SURVIVAL = {TaskKind.SURVIVAL: frozenset({Response.SURVIVAL})}
 
 
-def _calibration(replicates: Replicates) -> tuple[CalibrationDisplay, ...]:
-    """Calibration of probabilities, values, or survival at the middle time; none if rows are too few."""
-    needed = {TaskKind.REGRESSION: Response.VALUES, TaskKind.SURVIVAL: Response.SURVIVAL}
-    if needed.get(replicates.truth.kind, Response.PROBABILITIES) not in replicates.on_original:
-        return ()
-    try:
-        return tuple(CalibrationDisplay.of_replicates(replicates, **part) for part in _curve_settings(replicates))
-    except InputError:  # ten rows or fewer allow no curve
-        return ()
+def _drawn(replicates: Replicates) -> dict[tuple[str, ...], tuple[CurvesDisplay, ...]]:
+    """The curves that the responses allow, by their sources.
+
+    There is one for each class, or of survival one at the middle time.
+    """
+    ranks = {kind: responses | {Response.DECISION} for kind, responses in _OF_CLASSES.items()}
+    values = {**_OF_CLASSES, **_OF_SURVIVAL, TaskKind.REGRESSION: frozenset({Response.VALUES})}
+    acts = {TaskKind.BINARY: _SHARES, **_OF_SURVIVAL}
+    calibration: tuple[CurvesDisplay, ...] = ()
+    with suppress(InputError):  # ten rows or fewer allow no curve
+        calibration = _curves(CalibrationDisplay, replicates, values)
+    return {
+        roc_curves.SOURCES: _curves(RocCurveDisplay, replicates, ranks),
+        calibration_curves.SOURCES: calibration,
+        decision_curves.SOURCES: _curves(DecisionCurveDisplay, replicates, acts),
+    }
 
 
-def _decision(replicates: Replicates) -> tuple[DecisionCurveDisplay, ...]:
-    """Decision curves of two classes, or of survival at the middle time."""
-    needed = {TaskKind.BINARY: Response.PROBABILITIES, TaskKind.SURVIVAL: Response.SURVIVAL}
-    if needed.get(replicates.truth.kind) not in replicates.on_original:
+def _curves(
+    display: type[CurvesDisplay], replicates: Replicates, needed: Mapping[TaskKind, frozenset[Response]]
+) -> tuple[CurvesDisplay, ...]:
+    """One display a class or time; none without the responses that this kind of task needs."""
+    if needed.get(replicates.truth.kind, frozenset()).isdisjoint(replicates.on_original):
         return ()
-    return tuple(DecisionCurveDisplay.of_replicates(replicates, **part) for part in _curve_settings(replicates))
+    return tuple(display.of_replicates(replicates, **part) for part in _curve_settings(replicates))
 
 
 def _curve_settings(replicates: Replicates) -> Sequence[dict[str, Any]]:
@@ -336,14 +330,10 @@ def _curve_settings(replicates: Replicates) -> Sequence[dict[str, Any]]:
     if replicates.truth.kind is TaskKind.SURVIVAL:
         times = replicates.times
         return [{"time": times[len(times) // 2]}] if times else []
-    return [{"of_class": each} for each in _classes(replicates.truth)]
-
-
-def _classes(truth: Truth) -> Sequence[Any]:
+    truth = replicates.truth
     if truth.kind is not TaskKind.MULTICLASS or truth.classes is None:
-        return [None]
-    listed: list[Any] = truth.classes.tolist()
-    return listed[:MOST_CLASSES]
+        return [{"of_class": None}]
+    return [{"of_class": each} for each in truth.classes.tolist()[:MOST_CLASSES]]
 
 
 def _optimism(replicates: Replicates, metric: Metric, scale: Scale, method: str) -> Facts | None:

@@ -314,6 +314,21 @@ def checked_result(result: Any, kind: type[Result], argument: str, source: str) 
     return result
 
 
+def note(ax: Any, *texts: str) -> None:
+    """What a reader of the plot must know, above it."""
+    if texts:
+        ax.set_title("\n".join(texts), fontsize="small", color=MUTED, loc="left")
+
+
+def rows_of_names(ax: Any, names: Sequence[str], n_more: int = 0, top: float = -0.6) -> None:
+    """A row for each configuration with its name, the first at the top; those left out are the last row."""
+    texts, head = names_and_head(names)
+    texts += [f"and {n_more:,} more"] if n_more else []
+    ax.set_yticks(range(len(texts)), texts)
+    ax.set_ylim(len(texts) - 0.4, top)
+    ax.set_ylabel(head)
+
+
 def score_label(scale: Scale, what: str = "", *, knows_direction: bool = True) -> str:
     """The label of an axis of scores: the metric, what the scores are, and which way is better.
 

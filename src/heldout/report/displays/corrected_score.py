@@ -9,13 +9,13 @@ import numpy as np
 
 from heldout._registry import registered
 from heldout.errors import InputError
-from heldout.estimates.types import Estimate, is_uncorrected, was_named
+from heldout.estimates.types import Estimate
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.configuration_scores import search_scale
 from heldout.report.displays.base import ScoredDisplay, Style, TitledDisplay, checked_result, score_axis, styled
 from heldout.report.displays.ranking import RankingDisplay
 from heldout.report.entries import Facts
-from heldout.report.headline import distribution_label, distribution_of, interval_label
+from heldout.report.headline import distribution_label, distribution_of, interval_label, label_of
 from heldout.result import Evaluation
 from heldout.scales import BAND, BLUE, SKY, VERMILLION, Scale, scale_of_estimate, scale_of_metric
 
@@ -134,38 +134,19 @@ class CorrectedScoreDisplay(TitledDisplay, ScoredDisplay):
         estimate = validation.estimates[name]
         scale = scale_of_metric(validation.metrics[name], estimate)
         bars = distribution_label(validation.n_bootstraps, "bbc")  # scores on rows left out there too
-        return cls._of(estimate, scale, before="apparent", bar_label=bars).plot(ax, **kwargs)
+        return cls._of(estimate, scale, uncorrected_label="apparent", bar_label=bars).plot(ax, **kwargs)
 
     @classmethod
-    def _of(
-        cls,
-        estimate: Estimate,
-        scale: Scale,
-        *,
-        knows_direction: bool = True,
-        before: str = "uncorrected",
-        bar_label: str = "",
-    ) -> Self:
+    def _of(cls, estimate: Estimate, scale: Scale, **more: Any) -> Self:
         if not np.isfinite(estimate.value):
             reasons = " ".join(estimate.flags.values()) or "its value is not finite."
             raise InputError(f"there is no estimate of {estimate.metric} to draw: {reasons}")
         low, high = scale.closed_ends(estimate.interval)
-        bootstraps = 0 if estimate.distribution is None else len(estimate.distribution)
-        optimistic = estimate.method == "cv" or is_uncorrected(estimate)
-        return cls(
-            metric=scale,
-            value=scale.sign * estimate.value,
-            uncorrected=scale.sign * estimate.uncorrected,
-            low=low,
-            high=high,
-            interval_label=interval_label(estimate),
-            name=estimate.selected_name,
-            bar_label=bar_label or distribution_label(bootstraps, estimate.method),
-            label="named beforehand" if was_named(estimate) else "uncorrected" if optimistic else "corrected",
-            uncorrected_label=before,
-            distribution=distribution_of(estimate, scale),
-            knows_direction=knows_direction,
-        )
+        distribution = distribution_of(estimate, scale)
+        bars = "" if distribution is None else distribution_label(distribution.bootstraps, estimate.method)
+        numbers = (scale.sign * estimate.value, scale.sign * estimate.uncorrected, low, high)
+        what = {"bar_label": bars, "label": label_of(estimate), "distribution": distribution, **more}
+        return cls(scale, *numbers, interval_label(estimate), estimate.selected_name, **what)
 
     def _draw(self, ax: Any, line_kw: Style | None) -> None:
         text = f"{self.label} {self.metric.text(self.value)}"

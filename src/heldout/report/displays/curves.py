@@ -14,7 +14,7 @@ import numpy as np
 
 from heldout._record import json_number
 from heldout._types import Floats
-from heldout.data.task import TaskKind, Truth
+from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.estimates.inputs import read_inputs
 from heldout.estimates.paired.compare import index_of_name
@@ -23,9 +23,10 @@ from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 from heldout.metrics.base import Response, positive_of
 from heldout.metrics.named import in_sentence, metric_words
-from heldout.predictions import HeldOutPredictions, is_predicted
+from heldout.predictions import HeldOutPredictions
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.replicates import Replicates
+from heldout.report.diagnostics import PredictedRows
 from heldout.report.displays.base import (
     Style,
     TitledDisplay,
@@ -111,26 +112,11 @@ def reference_line(ax: Any, x: Sequence[float], y: Sequence[float], label: str) 
 
 
 @dataclass(frozen=True)
-class PlottedRows:
-    """One configuration's predictions of a target."""
+class PlottedRows(PredictedRows):
+    """One configuration's predictions of a target, and what a search says of it."""
 
-    truth: Truth
-    predictions: HeldOutPredictions
-    configuration: int
-    sample_weight: Floats | None = None
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
     """The search's estimates of this configuration by their metrics."""
-
-    @property
-    def name(self) -> str:
-        """Of the configuration."""
-        return self.predictions.names[self.configuration]
-
-    @property
-    def held(self) -> list[Response]:
-        """The responses that the configuration has."""
-        arrays = self.predictions.responses.items()
-        return [response for response, array in arrays if is_predicted(array[:, self.configuration])]
 
     def named(self, display: AnyCurves, least: str = "") -> AnyCurves:
         """The display with the configuration and what it is of: the class of two, or several against the others.
@@ -139,7 +125,7 @@ class PlottedRows:
         """
         display.name = self.name
         repeats, n, n_drawn = self.predictions.n_repeats, self.truth.n_classes, len(display.lines)
-        if self.truth.kind is TaskKind.BINARY:
+        if self.is_binary:
             display.note = f"{class_text(str(self.truth.pos_label))} is positive"
         else:
             first = f", first of {repeats} repeats" if repeats > 1 else ""
@@ -348,7 +334,7 @@ class CurvesDisplay(TitledDisplay):
             raise InputError(f"{cls.__name__} is for {fitting} tasks, and this one is {rows.truth.kind}.")
         display = cls._from_rows(rows)
         if not display.lines:
-            held = rows.held
+            held = rows.responses
             if cls._responses.isdisjoint(held):
                 has = f"{', '.join(held)} only{advice}" if held else "no predictions"
                 raise InputError(f"{cls.__name__} needs {cls._needed}, and {rows.name} has {has}.")

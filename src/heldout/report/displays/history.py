@@ -24,12 +24,13 @@ from heldout.report.displays.base import (
     ScoredDisplay,
     checked_result,
     configurations_axis,
+    note,
     score_axis,
     two_lines,
 )
 from heldout.report.headline import interval_label
 from heldout.result import Evaluation
-from heldout.scales import BAND, MUTED, Scale, scale_of_metric
+from heldout.scales import BAND, Scale, scale_of_metric
 
 MOST_POINTS = 24
 """Points of the curves: the estimate is computed again at each."""
@@ -79,8 +80,8 @@ def search_history(evaluation: Evaluation, scorer: str | None = None) -> SearchH
     predictions, truth = evaluation.predictions, evaluation.task.truth
     n = len(evaluation.configurations)
     how: Any = {"draws_rows": chosen.draws_rows, "known": evaluation.known_scores}
-    known = evaluation.estimates.get(name)
-    is_own = known is not None and own is not None and Flag.CROSS_FITTED not in known.flags
+    known = None if own is None else evaluation.estimates.get(name)
+    is_own = known is not None and Flag.CROSS_FITTED not in known.flags
     whole = known if is_own and known is not None else answer(chosen, gather(truth, predictions, question, **how))
 
     def after(count: int) -> Estimate | None:
@@ -91,14 +92,13 @@ def search_history(evaluation: Evaluation, scorer: str | None = None) -> SearchH
             return None
 
     counts = curve_points(n, MOST_POINTS)
-    found = [after(count) for count in counts[:-1].tolist()] + [whole]
-    kept = [place for place, estimate in enumerate(found) if estimate is not None]
-    estimates = [estimate for estimate in found if estimate is not None]
+    points = [*((count, after(count)) for count in counts[:-1].tolist()), (n, whole)]
+    numbers, estimates = zip(*((c, estimate) for c, estimate in points if estimate is not None), strict=True)
     ends = np.array([scale.closed_ends(estimate.interval) for estimate in estimates], dtype=np.float64)
     return SearchHistory(
         metric=scale,
         method=chosen.name,
-        n_configurations=counts[kept],
+        n_configurations=np.array(numbers),
         uncorrected=scale.sign * np.array([estimate.uncorrected for estimate in estimates]),
         corrected=scale.sign * np.array([estimate.value for estimate in estimates]),
         low=ends[:, 0],
@@ -161,8 +161,7 @@ class SearchHistoryDisplay(ScoredDisplay):
             self.band_ = ax.fill_between(x, *self._ends_in_view(), color=BAND, label=label, zorder=0)
         configurations_axis(ax, int(x[-1]), "configurations tried, in the order of the search")
         score_axis(ax, "y", history.metric)
-        if self.notes:
-            ax.set_title("\n".join(self.notes), fontsize="small", color=MUTED, loc="left")
+        note(ax, *self.notes)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -254,7 +253,7 @@ class OptimismCurveDisplay(ScoredDisplay):
         configurations_axis(ax, int(x[-1]), f"configurations to choose from (mean over all ways){out}")
         score_axis(ax, "y", self.metric)
         if self.is_adaptive:
-            ax.set_title(ADAPTIVE_NOTE, fontsize="small", color=MUTED, loc="left")
+            note(ax, ADAPTIVE_NOTE)
 
 
 def _n_out(comparison: ConfigurationComparison) -> int:

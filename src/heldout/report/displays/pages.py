@@ -84,20 +84,11 @@ class ResidualsDisplay(Display):
         differences = np.subtract(rows.truth, rows.predicted)
         _row_dots(ax, rows.predicted, differences)
         ax.axhline(0, color=MUTED, linestyle=":", linewidth=1.2)
-        ax.plot(
-            *zip(*rows.medians, strict=True),
-            "o-",
-            color=VERMILLION,
-            linewidth=2.2,
-            label="median of a group of rows",
-        )
+        style = {"color": VERMILLION, "linewidth": 2.2, "label": "median of a group of rows"}
+        ax.plot(*zip(*rows.medians, strict=True), "o-", **style)
         reach = max(map(abs, reach_of([*differences.tolist()])))
-        ax.set(
-            xlim=reach_of(rows.predicted),
-            ylim=(-reach, reach),
-            xlabel="prediction",
-            ylabel="truth minus prediction",
-        )
+        ax.set(xlim=reach_of(rows.predicted), ylim=(-reach, reach))
+        ax.set(xlabel="prediction", ylabel="truth minus prediction")
 
 
 def _row_dots(ax: Any, x: Any, y: Any) -> None:

@@ -17,6 +17,7 @@ from heldout.report.displays.base import (
     Display,
     Style,
     evaluation_of,
+    note,
     parameter_ticks,
     percent,
     pyplot,
@@ -288,15 +289,8 @@ class ParameterPlaneDisplay(Display):
             if alike[place] and not has_texts:
                 ax.plot(i, j, marker=".", color=VERMILLION)
             elif alike[place]:
-                box = pyplot().Rectangle(
-                    (i - 0.46, j - 0.46),
-                    0.92,
-                    0.92,
-                    fill=False,
-                    edgecolor=VERMILLION,
-                    linewidth=2,
-                )
-                ax.add_patch(box)
+                box: dict[str, Any] = {"fill": False, "edgecolor": VERMILLION, "linewidth": 2}
+                ax.add_patch(pyplot().Rectangle((i - 0.46, j - 0.46), 0.92, 0.92, **box))
         for axis, values, side in ((plane.across, x, "x"), (plane.up, y, "y")):
             texts = axis.levels or tuple(f"{value:.4g}" for value in values.tolist())
             parameter_ticks(ax, replace(axis, levels=texts, is_logarithmic=False), side)
@@ -339,7 +333,7 @@ class ParameterPlaneDisplay(Display):
             lines.append(f"{interval}{marked}: not distinguishable from the best ({level})")
         if scores.is_dropped[self.plane.best].any():
             lines.append(f"{dropped}: a score on the splits before it was dropped")
-        ax.set_title("\n".join(lines), fontsize="small", loc="left", color=MUTED)
+        note(ax, *lines)
 
 
 def _places(axis: ParameterAxis, configurations: Any, values: Floats) -> Any:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self, TypeAlias
 
+from heldout._record import json_number
 from heldout._text import counted
 from heldout.data.checks import check_count
 from heldout.errors import InputError
 from heldout.report.configuration_scores import ConfigurationScores, configuration_scores, search_scale
-from heldout.report.displays.base import Display, evaluation_of, names_and_head, score_label
+from heldout.report.displays.base import Display, evaluation_of, rows_of_names, score_label
 from heldout.report.entries import Facts
 from heldout.report.race import race_of
 from heldout.result import Evaluation
@@ -42,29 +43,14 @@ def race_lines(evaluation: Evaluation, race: Facts, scores: ConfigurationScores)
 
     def line(j: int) -> RaceLine:
         ending: Ending = "failed" if j in failed else "dropped" if j in left else "finished"
-        score = scores.scores[j]
-        return RaceLine(
-            j,
-            scores.names[j],
-            left.get(j, done),
-            ending,
-            None if score != score else float(score),
-            j == scores.winner,
-        )
+        score = json_number(scores.scores[j])
+        return RaceLine(j, scores.names[j], left.get(j, done), ending, score, j == scores.winner)
 
-    losses = scores.losses
-    return tuple(
-        sorted(
-            (line(j) for j in range(len(scores.names))),
-            key=lambda each: (
-                not each.is_winner,
-                ("finished", "dropped", "failed").index(each.ending),
-                -each.splits,
-                losses[each.index],
-                each.index,
-            ),
-        )
-    )
+    def place(line: RaceLine) -> tuple[Any, ...]:
+        ending = ("finished", "dropped", "failed").index(line.ending)
+        return not line.is_winner, ending, -line.splits, scores.losses[line.index], line.index
+
+    return tuple(sorted(map(line, range(len(scores.names))), key=place))
 
 
 MOST_DRAWN = 30
@@ -131,9 +117,8 @@ class RaceDisplay(Display):
             raise InputError(
                 "the search could drop no configuration, so there was no race; search with `drop='bootstrap'`."
             )
-        return cls(
-            race_lines(evaluation, race, configuration_scores(evaluation, finds_set=False)), race, scale
-        ).plot(ax, **kwargs)
+        scores = configuration_scores(evaluation, finds_set=False)
+        return cls(race_lines(evaluation, race, scores), race, scale).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, max_configurations: int = MOST_DRAWN) -> Self:
         """Draw it.
@@ -155,7 +140,6 @@ class RaceDisplay(Display):
         return self._drawn(ax, drawn=drawn)
 
     def _draw(self, ax: Any, drawn: Sequence[RaceLine]) -> None:
-        left = len(self.lines) - len(drawn)
         colours = {"finished": BLUE, "dropped": SKY, "failed": "white"}
         style = {
             "color": [colours[line.ending] for line in drawn], "edgecolor": MUTED, "height": 0.72, "linewidth": 0.6,
@@ -168,15 +152,11 @@ class RaceDisplay(Display):
             text = f"{' winner' if line.is_winner else mark}{score}"
             colour = VERMILLION if line.is_winner else MUTED
             ax.text(line.splits, row, text, va="center", fontsize="small", color=colour)
-        names, head = names_and_head([line.name for line in drawn])
-        names += [f"and {left:,} more"] if left else []
-        ax.set_yticks(range(len(names)), names)
-        ax.set_ylim(len(names) - 0.4, -0.6)
+        rows_of_names(ax, [line.name for line in drawn], len(self.lines) - len(drawn))
         planned = len(self.race.alive)
         ax.set_xlim(0, planned * 1.28)
         ax.set_xticks([tick for tick in ax.get_xticks() if tick <= planned and tick == int(tick)])
         numbers = f"numbers: {score_label(self.metric, 'uncorrected, on these splits')}"
         ax.set_xlabel(f"splits on which it was fitted, of {planned}\n{numbers}")
-        ax.set_ylabel(head)
         done = f"{self.race.fits:,} of {self.race.configurations * planned:,} fits made"
         ax.set_title(f"{done}, {counted(len(self.race.dropped), 'configuration')} dropped", fontsize="medium")

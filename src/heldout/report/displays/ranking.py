@@ -14,7 +14,7 @@ from heldout.data.checks import check_count
 from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.estimates.types import Estimate
 from heldout.report.configuration_scores import ConfigurationScores, compared_scores, configuration_scores
-from heldout.report.displays.base import ScoredDisplay, checked_result, names_and_head, percent, score_axis
+from heldout.report.displays.base import ScoredDisplay, checked_result, note, percent, rows_of_names, score_axis
 from heldout.report.headline import interval_label
 from heldout.result import Evaluation
 from heldout.scales import BLUE, MUTED, VERMILLION
@@ -105,18 +105,13 @@ class RankingDisplay(ScoredDisplay):
         self.estimate_bar_ = None
         if self.estimate is not None and np.isfinite(self.estimate.value) and scores.winner in drawn:
             self._draw_estimate(ax, int(np.flatnonzero(drawn == scores.winner)[0]))
-        names, head = names_and_head([scores.names[j] for j in drawn.tolist()])
-        left = len(scores.order) - len(drawn)
-        ax.set_yticks(range(len(drawn) + bool(left)), names + ([f"and {left:,} more"] if left else []))
-        ax.set_ylim(len(drawn) - 0.4 + bool(left), -0.9)
+        rows_of_names(ax, [scores.names[j] for j in drawn.tolist()], len(scores.order) - len(drawn), top=-0.9)
         ax.locator_params(axis="x", nbins=6)
         score_axis(ax, "x", scores.metric)
-        ax.set_ylabel(head)
         for label, j in zip(ax.get_yticklabels(), drawn.tolist(), strict=False):
             label.set_fontweight("bold" if j == scores.winner else "normal")
         if n_out := int((~scores.is_candidate).sum()):
-            text = f"{counted(n_out, 'configuration')} dropped or failed: not ranked"
-            ax.set_title(text, fontsize="small", color=MUTED, loc="left")
+            note(ax, f"{counted(n_out, 'configuration')} dropped or failed: not ranked")
 
     def _kinds(self) -> Iterator[tuple[NDArray[np.intp], Mapping[str, Any]]]:
         """Rows that are drawn alike, and how."""

@@ -13,13 +13,14 @@ from heldout._types import Floats
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.estimates.types import decimals_for
+from heldout.kernels.reference_curves import precision_recall_points
 from heldout.metrics.base import Response
 from heldout.protocols.validation.curves.calibration import calibration_curve
 from heldout.protocols.validation.curves.decision import decision_curve
 from heldout.protocols.validation.curves.roc import roc_curve
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.replicates import Replicates
-from heldout.report.diagnostics import diagnose, net_benefit_of, precision_recall_of
+from heldout.report.diagnostics import calibration_of, class_curves, net_benefit_of, thinned_roc_points
 from heldout.report.displays.base import class_text, plain_text
 from heldout.report.displays.curves import (
     UNCORRECTED,
@@ -82,8 +83,7 @@ class RocCurveDisplay(RankCurvesDisplay):
 
     @classmethod
     def _from_rows(cls, rows: PlottedRows) -> Self:
-        diagnostics = diagnose(rows.truth, rows.predictions, rows.configuration, rows.sample_weight)
-        curves = () if diagnostics is None else diagnostics.roc
+        curves = class_curves(rows, thinned_roc_points)
         return rows.named(cls.of_points(curves, rows.text_of_search("roc_auc")), "areas")
 
     @classmethod
@@ -141,7 +141,7 @@ class PrecisionRecallDisplay(RankCurvesDisplay):
 
     @classmethod
     def _from_rows(cls, rows: PlottedRows) -> Self:
-        curves = precision_recall_of(rows.truth, rows.predictions, rows.configuration, rows.sample_weight)
+        curves = class_curves(rows, precision_recall_points)
         display = cls.of_points(curves, rows.text_of_search("average_precision"))
         return rows.named(display, "average precisions")
 
@@ -234,8 +234,7 @@ class CalibrationDisplay(CurvesDisplay):
 
     @classmethod
     def _from_rows(cls, rows: PlottedRows) -> Self:
-        diagnostics = diagnose(rows.truth, rows.predictions, rows.configuration, rows.sample_weight)
-        calibration = None if diagnostics is None else diagnostics.calibration
+        calibration = calibration_of(rows)
         return cls((), rows.name) if calibration is None else rows.named(cls.of_groups(calibration))
 
     @classmethod
@@ -328,7 +327,7 @@ class DecisionCurveDisplay(CurvesDisplay):
 
     @classmethod
     def _from_rows(cls, rows: PlottedRows) -> Self:
-        benefit = net_benefit_of(rows.truth, rows.predictions, rows.configuration, rows.sample_weight)
+        benefit = net_benefit_of(rows)
         if benefit is None:
             return cls((), rows.name)
         repeats = rows.predictions.n_repeats
