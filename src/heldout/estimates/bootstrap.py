@@ -373,11 +373,12 @@ MOST_VALUES = 2**23
 
 
 class FoldBlock(NamedTuple):
-    """What some consecutive bootstraps of one repeat's folds gave."""
+    """What some consecutive bootstraps of one repeat's folds gave, or of rows from which nothing is chosen."""
 
     chosen: NDArray[np.intp]
     scores: NDArray[np.float64]
     redraws: int
+    defined_share: float = 1.0
 
 
 def splits_of_repeats(evidence: Evidence) -> list[NDArray[np.intp]]:

@@ -270,12 +270,7 @@ def matrix_of(truth: Truth, predictions: HeldOutPredictions, question: Question)
     # those.
     out = failed.keys() | predictions.dropped.keys()
     candidates = np.array([j for j in range(predictions.n_configurations) if j not in out], dtype=np.intp)
-    if not candidates.size:
-        first = min(failed)
-        raise InputError(
-            f"all {predictions.n_configurations} configurations failed, so nothing can be estimated; the first: "
-            f"{predictions.names[first]}: {failed[first]}."
-        )
+    check_some_left(candidates, predictions.names, failed)
     in_play = predicted[:, candidates].all(axis=1)
     rows = np.flatnonzero(in_play.any(axis=1))
     used = rows if predictions.part is None else predictions.part.rows[rows]
@@ -298,6 +293,16 @@ def matrix_of(truth: Truth, predictions: HeldOutPredictions, question: Question)
     segments = _segmentations(predictions, rows, in_play)
     matrix = Matrix(truth, predictions, question, failed, candidates, used, rows, truth_used, in_play, segments)
     return matrix.at_thresholds() if isinstance(question.rule, Threshold) else matrix
+
+
+def check_some_left(candidates: NDArray[np.intp], names: Sequence[str], failed: Mapping[int, str]) -> None:
+    """Refuse configurations that all failed."""
+    if not candidates.size:
+        first = min(failed)
+        raise InputError(
+            f"all {len(names)} configurations failed, so nothing can be estimated; the first: {names[first]}: "
+            f"{failed[first]}."
+        )
 
 
 def _segmentations(

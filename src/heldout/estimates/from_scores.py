@@ -16,8 +16,10 @@ from heldout._types import Floats
 from heldout.data.checks import check_count, check_room, checked_flag
 from heldout.data.task import array_of, distinct, in_one_order, numbers_of, shortened
 from heldout.errors import InputError
+from heldout.estimates.candidates import check_some_left
 from heldout.estimates.data_flags import flag_of_adaptive, flag_of_failed
 from heldout.estimates.evidence import Evidence
+from heldout.estimates.input_arrays import names_of_columns
 from heldout.estimates.inputs import warn_of
 from heldout.estimates.methods import answer, method_of
 from heldout.estimates.question import Settings, settings_of
@@ -185,12 +187,7 @@ def evidence_of_scores(
     read = read or {metric.name: oriented(metric, held.values)}
     rule.check(len(names), params, list(read))
     candidates, failed = _candidates(held.values)
-    if not candidates.size:
-        first = min(failed)
-        raise InputError(
-            f"all {len(names)} configurations failed, so nothing can be estimated; the first: {names[first]}: "
-            f"{failed[first]}."
-        )
+    check_some_left(candidates, names, failed)
     flags = flag_of_failed(names, failed) | (flag_of_adaptive(len(candidates), None) if adaptive else {})
     scores = held.values[:, candidates]
     unscored = int(np.isnan(scores).all(axis=1).sum())
@@ -323,9 +320,7 @@ def _names(scores: Any, names: Sequence[str] | None, n_configurations: int) -> t
                 argument="names",
             )
         return tuple(str(name) for name in names)
-    if hasattr(scores, "columns") and hasattr(scores, "to_numpy"):
-        return tuple(str(column) for column in scores.columns)
-    return tuple(f"configuration {j}" for j in np.arange(n_configurations))
+    return names_of_columns(scores, n_configurations)
 
 
 def _checked_range(given: Any, values: Floats) -> tuple[float, float]:

@@ -256,13 +256,14 @@ def _four_dimensional(truth: Truth, predictions: Any) -> tuple[NDArray[Any], tup
             "repeats; pass class probabilities as (rows, configurations, repeats, classes): "
             "predictions[:, :, None, :]."
         )
-    is_table = hasattr(predictions, "columns") and hasattr(predictions, "to_numpy")
-    names = (
-        tuple(str(column) for column in predictions.columns)
-        if is_table
-        else tuple(f"configuration {j}" for j in range(array.shape[1]))
-    )
-    return array.reshape(array.shape + (1,) * (4 - array.ndim)), names
+    return array.reshape(array.shape + (1,) * (4 - array.ndim)), names_of_columns(predictions, array.shape[1])
+
+
+def names_of_columns(table: Any, n_columns: int) -> tuple[str, ...]:
+    """The names of a table's columns; numbers for those of an array."""
+    if hasattr(table, "columns") and hasattr(table, "to_numpy"):
+        return tuple(str(column) for column in table.columns)
+    return tuple(f"configuration {j}" for j in range(n_columns))
 
 
 def _sums_to_one(array: NDArray[Any]) -> bool:

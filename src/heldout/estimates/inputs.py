@@ -177,14 +177,9 @@ def read_inputs(
     named, rule = _metric_and_rule(asked, metric, selection)
     if not (named.reads_truth or isinstance(source, HeldOutPredictions)):
         y_true, predictions, folds = _scores_alone(named, y_true, predictions, folds)
-    rows = {
-        "y": y_true,
-        "predictions": predictions,
-        "folds": folds,
-        "groups": groups,
-        "sample_weight": sample_weight,
-    }
-    y_true, predictions, folds, groups, sample_weight = in_one_order(rows).values()
+    y_true, predictions, folds, groups, sample_weight = in_one_order(
+        {"y": y_true, "predictions": predictions, "folds": folds, "groups": groups, "sample_weight": sample_weight}
+    ).values()
     # What was handed over as held-out predictions says itself which class its scores are of.
     knows_direction = isinstance(predictions, HeldOutPredictions)
     if isinstance(y_true, KnownPredictions):
@@ -193,14 +188,7 @@ def read_inputs(
         y_true, predictions, response, threshold = table["y_true"], table["predictions"], "auto", table["threshold"]
     elif predictions is None:
         raise InputError("predictions must be given beside y_true, got None.", argument="predictions")
-    if asked.truth is None:
-        truth = truth_for(y_true, named, predictions, classes, pos_label)
-    else:
-        truth = _truth_of_search(asked.truth, y_true, classes, pos_label)
-    if not named.reads_truth and truth.classes is not None:
-        truth = replace(
-            truth, kind=TaskKind.MULTICLASS, positive=None
-        )  # classes are tasks, of which none is positive
+    truth = _truth(asked, y_true, named, predictions, classes, pos_label)
     check_room(predictions)
     question = Question(
         # The metric of the search was checked there, for the same target.
@@ -225,11 +213,9 @@ def read_inputs(
     # Searches know which class their scores are of; arrays of others may be of the other one.
     if not knows_direction and asked.truth is None:
         held = replace(held, flags={**held.flags, **flag_of_upside_down(truth, held)})
-    flags = {
-        flag: text
-        for flag, text in asked.flags.items()
-        if flag is not Flag.TIED_WINNER or question.winner is not None
-    }
+    flags = dict(asked.flags)
+    if question.winner is None:
+        flags.pop(Flag.TIED_WINNER, None)
     return Inputs(
         truth,
         replace(held, adaptive=checked_flag("adaptive", adaptive) or held.adaptive),
@@ -284,6 +270,18 @@ def _arguments_of_table(
     return table.arguments(
         metric, rule, classes=classes, pos_label=pos_label, response=response, threshold=threshold
     )
+
+
+def _truth(
+    asked: SearchQuestion, y_true: Any, metric: Metric, predictions: Any, classes: Any, pos_label: Any
+) -> Truth:
+    if asked.truth is not None:
+        truth = _truth_of_search(asked.truth, y_true, classes, pos_label)
+    else:
+        truth = truth_for(y_true, metric, predictions, classes, pos_label)
+    if metric.reads_truth or truth.classes is None:
+        return truth
+    return replace(truth, kind=TaskKind.MULTICLASS, positive=None)  # classes are tasks, of which none is positive
 
 
 def _truth_of_search(own: Truth, y_true: Any, classes: Any, pos_label: Any) -> Truth:

@@ -256,37 +256,6 @@ class _Column:
         place = int(np.count_nonzero(self.usable[:column]))
         return np.minimum(self.centres.noise[:, place], possible.best - self.centres.values[place])
 
-    def optimism(
-        self,
-        gains: Floats,
-        spread: float,
-        spread_at: float,
-        chosen: Choice | None,
-        units: Sequence[float],
-        dependence: float,
-        *,
-        is_choice: bool,
-    ) -> SelectionOptimism:
-        """From the gains (B,): ``units`` are the rows or groups of each needed class, or of all.
-
-        ``is_choice``: whether the rule had a choice; without one there is no optimism.
-        """
-        defined = gains[np.isfinite(gains)]
-        size = float(defined.mean()) if defined.size else float("nan")
-        return SelectionOptimism(
-            size=size if is_choice or not defined.size else 0.0,
-            centre=self.mean_centre(chosen),
-            gains=gains,
-            spread=spread,
-            spread_at=spread_at,
-            chosen=chosen,
-            factor=float("nan") if self.centres is None else self.centres.factor,
-            n_competing=0 if self.centres is None else int(self.centres.competes.sum()),
-            degrees_of_freedom=_degrees_of_freedom(units),
-            dependence=dependence,
-            redraws=self.redraws,
-        )
-
     def mean_centre(self, chosen: Choice | None) -> float:
         """Of the columns chosen, or of the greatest weight in an ensemble; NaN where none was."""
         if chosen is None:
@@ -339,31 +308,40 @@ class _Replays:
     stratify: bool
 
     def optimism(self) -> SelectionOptimism:
-        evidence, replay = self.evidence, self.evidence.replay
+        evidence, replay, n_bootstraps = self.evidence, self.evidence.replay, self.evidence.settings.n_bootstraps
         pairs = zip(replay.scores, evidence.noise, strict=True)
         read = [self._column(score, noise, number) for number, (score, noise) in enumerate(pairs)]
         own = read[0]
         if replay.scores[0] is not evidence.scores:  # reported on another scale, or selected by another metric
             number = 0 if replay.scores[0].metric is evidence.scores.metric else len(read)
             own = self._column(evidence.scores, evidence.out_of_bag, number)
-        possible = ScoreRange.of(self.evidence.metric)
-        if (
-            self.evidence.settings.n_bootstraps < FEWEST
-            or own.centres is None
-            or any(each.centres is None for each in read)
-        ):
-            gains, spread, chosen = np.full(self.evidence.settings.n_bootstraps, np.nan), math.nan, None
-        elif self.evidence.chooses_ensemble:
-            chosen, gains, spread = self._of_ensembles(own, possible)
-        else:
-            chosen = Choice(self._selected(read))
-            winner = self.evidence.winner_column
-            spread = deviation_of(own.noise_of(possible, winner)) if own.usable[winner] else math.nan
-            gains = spread * own.standard(possible, chosen.columns)
+        possible = ScoreRange.of(evidence.metric)
+        gains, spread, chosen = np.full(n_bootstraps, np.nan), math.nan, None
+        if n_bootstraps >= FEWEST and all(each.centres is not None for each in (own, *read)):
+            if evidence.chooses_ensemble:
+                chosen, gains, spread = self._of_ensembles(own, possible)
+            else:
+                chosen, winner = Choice(self._selected(read)), evidence.winner_column
+                spread = deviation_of(own.noise_of(possible, winner)) if own.usable[winner] else math.nan
+                gains = spread * own.standard(possible, chosen.columns)
         spread, spread_at = self._spread(spread) if math.isfinite(spread) else (spread, math.nan)
-        units = [*evidence.units_of_classes.values()] or [self.evidence.units[1]]
+        defined = gains[np.isfinite(gains)]
+        # Without a choice there is no optimism.
         is_choice = own.usable.sum() > 1 and not isinstance(replay.rule, Fixed)
-        return own.optimism(gains, spread, spread_at, chosen, units, self._dependence, is_choice=is_choice)
+        size = float(defined.mean()) if defined.size else math.nan
+        return SelectionOptimism(
+            size=size if is_choice or not defined.size else 0.0,
+            centre=own.mean_centre(chosen),
+            gains=gains,
+            spread=spread,
+            spread_at=spread_at,
+            chosen=chosen,
+            factor=math.nan if own.centres is None else own.centres.factor,
+            n_competing=0 if own.centres is None else int(own.centres.competes.sum()),
+            degrees_of_freedom=_degrees_of_freedom([*evidence.units_of_classes.values()] or [evidence.units[1]]),
+            dependence=self._dependence,
+            redraws=own.redraws,
+        )
 
     @property
     def _dependence(self) -> float:

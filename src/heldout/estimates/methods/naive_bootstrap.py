@@ -38,15 +38,6 @@ UNITS = ("rows", "folds")
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """The bootstrapped scores of the winner, and how many bootstraps were drawn again."""
-
-    scores: NDArray[np.float64]
-    redraws: int
-    defined_share: float = 1.0
-
-
-@dataclass(frozen=True)
 class NaiveBootstrap(RowBootstrap):
     """The percentile bootstrap (Efron 1979) of the winner's score, ignoring that it was selected.
 
@@ -114,12 +105,18 @@ class NaiveBootstrap(RowBootstrap):
         InputError
             When a bootstrap cannot be drawn on which the metric is defined.
         """
-        drawn = self._rows(evidence) if self.unit == "rows" else self._folds(evidence)
-        defined = drawn.scores[~np.isnan(drawn.scores)]
+        if self.unit == "rows":
+            blocks = self._rows(evidence)
+        else:
+            blocks = [
+                block for splits in splits_of_repeats(evidence) for block in self._of_repeat(evidence, splits)
+            ]
+        scores = np.concatenate([block.scores for block in blocks])
+        defined = scores[~np.isnan(scores)]
         settings = evidence.settings
         uncorrected = evidence.uncorrected if self.unit == "rows" else evidence.winners_mean
         reached = with_least_width(
-            bootstrap_interval(drawn.scores, evidence.metric, settings),
+            bootstrap_interval(scores, evidence.metric, settings),
             evidence,
             pays=False,
         )
@@ -130,19 +127,19 @@ class NaiveBootstrap(RowBootstrap):
             uncorrected=uncorrected,
             interval=reached.interval,
             standard_error=_spread(defined),
-            distribution=drawn.scores,
-            flags=self._flags(evidence, drawn, len(drawn.scores) - len(defined)) | reached.flags,
+            distribution=scores,
+            flags=self._flags(evidence, blocks, len(scores), len(scores) - len(defined)) | reached.flags,
             provenance={
                 "quantity": QUANTITY_ALONE,
                 "unit": self.unit,
                 "value": "the winner's uncorrected score, not the mean of its bootstrapped scores",
                 "n_bootstraps": settings.n_bootstraps,
                 "stratified": self.stratify,
-                "redrawn": drawn.redraws,
+                "redrawn": sum(block.redraws for block in blocks),
             },
         )
 
-    def _rows(self, evidence: Candidates) -> Drawn:
+    def _rows(self, evidence: Candidates) -> list[FoldBlock]:
         # The draws of bbc, except that nothing is scored out of the bag, so that nothing need be defined there.
         draws = replace(
             draws_of(evidence, stratify=self.stratify),
@@ -150,20 +147,12 @@ class NaiveBootstrap(RowBootstrap):
             defined_out_of_bag=always,
         )
 
-        def block(first: int, last: int) -> Drawn:
+        def block(first: int, last: int) -> FoldBlock:
             counts, redraws = draws.block(first, last)
-            return Drawn(evidence.scores_of_winner(counts), redraws, share_defined(evidence.scores, counts))
+            chosen, share = np.full(len(counts), evidence.winner_column), share_defined(evidence.scores, counts)
+            return FoldBlock(chosen, evidence.scores_of_winner(counts), redraws, share)
 
-        blocks = map_draws(block, evidence)
-        return Drawn(
-            np.concatenate([each.scores for each in blocks]),
-            sum(each.redraws for each in blocks),
-            float(np.mean([each.defined_share for each in blocks])),
-        )
-
-    def _folds(self, evidence: Evidence) -> Drawn:
-        parts = [part for splits in splits_of_repeats(evidence) for part in self._of_repeat(evidence, splits)]
-        return Drawn(np.concatenate([part.scores for part in parts]), sum(part.redraws for part in parts))
+        return map_draws(block, evidence)
 
     def _of_repeat(self, evidence: Evidence, splits: NDArray[np.intp]) -> list[FoldBlock]:
         assert evidence.fold_scores is not None, "unfit says so"
@@ -179,18 +168,18 @@ class NaiveBootstrap(RowBootstrap):
 
         return map_folds(block, evidence)
 
-    def _flags(self, evidence: Evidence, drawn: Drawn, undefined: int) -> dict[Flag, str]:
+    def _flags(self, evidence: Evidence, blocks: list[FoldBlock], total: int, undefined: int) -> dict[Flag, str]:
         flags = flags_of_winner_alone(evidence)
         if self.stratify:
             flags |= Flag.STRATIFIED.of()
         if self.unit == "folds":
             flags |= flags_of_folds(evidence)
         needs = "a fold with a score" if self.unit == "folds" else None
-        flags |= flags_of_draws(
-            evidence, total=len(drawn.scores), undefined=undefined, redraws=drawn.redraws, needs=needs
-        )
-        if drawn.defined_share < 0.5:
-            flags |= Flag.MOSTLY_UNDEFINED_FOLDS.of(metric=evidence.metric.name, share=1 - drawn.defined_share)
+        redraws = sum(block.redraws for block in blocks)
+        flags |= flags_of_draws(evidence, total=total, undefined=undefined, redraws=redraws, needs=needs)
+        defined = float(np.mean([block.defined_share for block in blocks]))
+        if defined < 0.5:
+            flags |= Flag.MOSTLY_UNDEFINED_FOLDS.of(metric=evidence.metric.name, share=1 - defined)
         return flags
 
 
