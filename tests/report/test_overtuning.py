@@ -235,7 +235,7 @@ def test_a_regression_and_the_direction_of_a_loss() -> None:
     [
         ([], "default must be a dict of parameters"),
         ("C", "default must be a dict of parameters"),
-        ({"c": 1}, "default names 'c', which LogisticRegression does not have"),
+        ({"c": 1}, "the parameters do not fit the estimator: Invalid parameter 'c'"),
         ({"C": -1}, "the default configuration, LogisticRegression \\(C=-1\\), fails"),
     ],
 )

@@ -121,11 +121,6 @@ class RaceResults:
         """Fits that were made."""
         return self.cells.n_fits
 
-    @property
-    def out(self) -> dict[int, str]:
-        """Configurations that are no candidates, and why."""
-        return self.predictions.out
-
 
 MOST_IN_MEMORY = 500_000_000
 """Bytes of one response, beyond which it is in a file beside a store."""
@@ -139,7 +134,8 @@ class ResultCollector:
 
     - ``folds``: the splits to collect; results of others are ignored.
     - ``part``: the rows whose predictions are kept, with the first ones of the file; all by default.
-    - ``in_file``: whether large predictions are in a file that is mapped into memory, as beside a store.
+    - ``is_stored``: whether results come from a store, where somebody may have changed them; large predictions are
+      then in a file that is mapped into memory.
     """
 
     def __init__(
@@ -150,12 +146,12 @@ class ResultCollector:
         scoring: Scoring,
         part: RowPart | None = None,
         *,
-        in_file: bool = False,
+        is_stored: bool = False,
     ) -> None:
         self._task, self._truth = task, task.truth
         self._configurations, self._folds, self._scoring = configurations, folds, scoring
         self._arrays: dict[Response, NDArray[Any]] = {}
-        self._part, self._in_file = part, in_file
+        self._part, self._is_stored = part, is_stored
         n_kept = task.n_rows if part is None else len(part.with_first)
         self._shape = (n_kept, len(configurations), folds.n_repeats)
         # Of each split the places of its test rows in the arrays, and which of its test rows these are.
@@ -175,8 +171,9 @@ class ResultCollector:
         # A store may hold splits of another race, such as fits without two folds.
         if number is None:
             return
-        test = self._folds.splits[number].test
-        check_predictions(str(result.key), result.predictions, self._truth, len(self._scoring.times), [len(test)])
+        if self._is_stored:
+            n_rows, n_times = len(self._folds.splits[number].test), len(self._scoring.times)
+            check_predictions(str(result.key), result.predictions, self._truth, n_times, [n_rows])
         self._cells.put((result.key.configuration, number), result)
         for response, values in result.predictions.items():
             array = self._array(response, values.shape[1:])
@@ -190,7 +187,8 @@ class ResultCollector:
             return
         numbers = [self._number[place] for place in block.places]
         tests = [self._folds.splits[number].test for number in numbers]
-        block.check([len(test) for test in tests], self._truth, len(self._scoring.times))
+        if self._is_stored:
+            block.check([len(test) for test in tests], self._truth, len(self._scoring.times))
         self._cells.put(np.ix_(block.configurations, numbers), block)
         rows, kept = self._places_of(np.concatenate(tests))
         repeats = np.repeat([self._folds.columns[repeat] for repeat, _ in block.places], block.sizes)[kept]
@@ -206,7 +204,7 @@ class ResultCollector:
             empty: tuple[Any, Any] = (np.nan, np.float64)
             if response is Response.LABELS:
                 empty = UNPREDICTED_LABEL, np.int32
-            array = np.empty if not self._in_file else _array_in_file
+            array = _array_in_file if self._is_stored else np.empty
             self._arrays[response] = array(self._shape + outputs, empty[1])
             self._arrays[response][...] = empty[0]
         return self._arrays[response]

@@ -187,7 +187,7 @@ def with_constants(estimation: Estimation, found: RaceResults) -> Estimation:
     rule: Any = estimation.rule
     if rule.reads_models:
         places = {split.place for split in found.folds.splits}
-        numbers = mean_complexities(found.cells, found.predictions.names, found.out, places)
+        numbers = mean_complexities(found.cells, found.predictions.names, found.predictions.out, places)
         rule = replace(rule, complexity=numbers)
     if isinstance(rule, CallableRefit):
         rule = replace(rule, constants=constant_columns(found.cells))
@@ -358,7 +358,7 @@ def winner_of(
         else:
             columns.append(mean_over_splits(in_folds[name]))
     values = np.stack(columns, axis=1)[None]
-    values[:, list(found.out)] = np.nan
+    values[:, list(found.predictions.out)] = np.nan
     folds = np.stack(list(in_folds.values()), axis=2)[None] if rule.reads_fold_scores else None
     repeats = None
     if rule.reads_repeats:
@@ -369,7 +369,7 @@ def winner_of(
     except SelectionFailedError as error:
         raise InputError(f"the selection rule '{rule.name}' failed on the scores: {error}.") from error
     if winner == NONE_CHOSEN and else_the_first:
-        return next(j for j in range(len(configurations)) if j not in found.out)
+        return next(j for j in range(len(configurations)) if j not in found.predictions.out)
     if winner == NONE_CHOSEN:
         raise InputError(
             f"'{found.refit_metric}' has no score in any split, so no configuration could be chosen; use larger "
@@ -386,7 +386,7 @@ def flags_of_winner(
     if not isinstance(rule, Best) or rule.reads_repeats or estimation.scale_of_selection != "folds":
         return {}
     means = mean_over_splits(found.fold_scores[found.refit_metric].oriented())
-    means[list(found.out)] = np.nan
+    means[list(found.predictions.out)] = np.nan
     first = winner if np.isnan(means).all() else int(np.nanargmax(means))
     if first == winner:
         return {}

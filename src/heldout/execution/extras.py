@@ -90,8 +90,13 @@ def stop_of(search: Search, most: float, n_jobs: int | None = None) -> Stop:
     return stop
 
 
-def named_default(estimator: Any, default: Any) -> Configuration:
-    """The configuration that ``default`` names.
+def default_configuration(
+    default: Any, estimator: Any, search: Search, running: RunSettings
+) -> DefaultConfiguration:
+    """What ``default`` names, with its fits.
+
+    Among the configurations of a fixed search it takes no fit. Otherwise it is fitted on the splits of the search,
+    as a run of its own, and can never be the winner.
 
     Raises InputError when it is no dict of parameters of the estimator.
     """
@@ -101,39 +106,22 @@ def named_default(estimator: Any, default: Any) -> Configuration:
             f"None, got {shortened(default)}.",
             argument="default",
         )
-    params = dict(default)
     model = None
     if isinstance(estimator, list | tuple):
         templates = {name: template for name, template, _ in checked_entries(estimator)}
-        model = params.get("model")
+        model = default.get("model")
         if model not in templates:
             raise InputError(
                 f"default must name an estimator by 'model', one of {', '.join(templates)}, got {model!r}.",
                 argument="default",
             )
         estimator = templates[model]
-    named = Configuration(0, params, estimator, model)
-    unknown = [name for name in params if name != "model" or not model]
-    known = estimator.get_params()
-    stranger = next((name for name in unknown if name not in known), None)
-    if stranger is not None:
-        raise InputError(
-            f"default names {stranger!r}, which {type(estimator).__name__} does not have; its parameters are "
-            f"{', '.join(list(known)[:12])}.",
-            argument="default",
-        )
-    return named
-
-
-def default_configuration(
-    default: Any, estimator: Any, search: Search, running: RunSettings
-) -> DefaultConfiguration:
-    """What ``default`` names, with its fits.
-
-    Among the configurations of a fixed search it takes no fit. Otherwise it is fitted on the splits of the search,
-    as a run of its own, and can never be the winner.
-    """
-    wanted = named_default(estimator, default)
+    wanted = Configuration(0, dict(default), estimator, model)
+    try:
+        wanted.fresh()
+    except InputError as error:
+        error.argument = "default"
+        raise
     # Before an imputation is put in front: members are compared as the user named them.
     place = place_of(wanted, search.configurations.members)
     if place is not None:

@@ -284,9 +284,9 @@ class OpenRun:
 
     def _collector(self, race: Race, part: RowPart | None = None) -> ResultCollector:
         folds = self.work.folds.part(race.splits)
-        in_file = not isinstance(self.run, MemoryRun)
+        is_stored = type(self.run) is not MemoryRun  # of another one the results may be from anywhere
         return ResultCollector(
-            self.work.task, self.work.configurations, folds, self.work.scoring, part, in_file=in_file
+            self.work.task, self.work.configurations, folds, self.work.scoring, part, is_stored=is_stored
         )
 
 

@@ -58,8 +58,8 @@ class SplitFits:
     split : Split
     positions : tuple of int
         Of those that are to be fitted.
-    seed_place : tuple of int or str, optional
-        Where the seeds of the models come from; the place of the split by default.
+    seed_place : tuple of int or str
+        Where the seeds of the models come from; the place of the split if it is empty.
     is_scored : bool
         Whether scores are wanted, and not predictions alone.
     """
@@ -67,7 +67,7 @@ class SplitFits:
     work: Work
     split: Split
     positions: tuple[int, ...]
-    seed_place: tuple[int | str, ...] | None = None
+    seed_place: tuple[int | str, ...] = ()
     is_scored: bool = True
 
     @property
@@ -174,7 +174,8 @@ class SplitFits:
         try:
             with NoExit():
                 X_train, y_train, X_test = self._rows_for(model, position, account)
-                fitted(work, model, X_train, y_train, fit_params, self.split.train, self._seed_place)
+                place = self.seed_place or self.split.place
+                fitted(work, model, X_train, y_train, fit_params, self.split.train, place)
                 fit_seconds = watch.lap()
                 remember_responses(model, X_test)
                 predictions, unusable = self._predictions(model, X_test)
@@ -292,12 +293,9 @@ class SplitFits:
         return rows
 
     def _model(self, position: int) -> BaseEstimator:
-        model = cell_model(self.work.configurations[position], self.work.seeds, *self._seed_place)
+        place = self.seed_place or self.split.place
+        model = cell_model(self.work.configurations[position], self.work.seeds, *place)
         return with_copies_together(model, self.split.train) if self.split.has_copies else model
-
-    @property
-    def _seed_place(self) -> tuple[int | str, ...]:
-        return self.split.place if self.seed_place is None else self.seed_place
 
     def _chain(self, position: int) -> StepChain:
         if self.work.sharing is None or self._is_separate(position):

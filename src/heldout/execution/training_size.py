@@ -65,7 +65,7 @@ def smaller_training_in(chosen: Conclusion, cells: Sequence[CellResult]) -> Smal
 def competitors(chosen: Conclusion) -> tuple[int, ...]:
     """The configurations that compete."""
     scores = _scores_of_selection(chosen)
-    scores[list(chosen.found.out)] = np.nan
+    scores[list(chosen.found.predictions.out)] = np.nan
     return tuple(np.flatnonzero(competing(scores)).tolist())
 
 

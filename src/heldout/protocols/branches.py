@@ -232,7 +232,7 @@ def _chosen(search: Search, found: RaceResults, counts: Counts | None) -> Branch
         pooled = pooled_scores(task, found.predictions, found.metrics, aggregate, found.unscored)
     scores = mean_over_splits(found.fold_scores[found.refit_metric].values)
     scores = np.array(pooled.get(found.refit_metric, scores))
-    scores[list(found.out)] = np.nan
+    scores[list(found.predictions.out)] = np.nan
     winner, reason = None, ""
     try:
         estimation = with_constants(search.estimation, found)

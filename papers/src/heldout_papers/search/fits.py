@@ -63,7 +63,7 @@ class RowFits:
         ``seed_place``: where the seeds come from; the place of the split by default.
         """
         every = tuple(range(len(self.configurations)))
-        fits = SplitFits(self.shared, split, every, seed_place=seed_place or None, is_scored=False)
+        fits = SplitFits(self.shared, split, every, seed_place=seed_place, is_scored=False)
         scores = np.full((len(split.test), len(every), *self.outputs), np.nan)
         seconds = np.zeros(len(every))
         with _no_news():

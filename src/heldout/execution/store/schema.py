@@ -14,7 +14,7 @@ from typing import Any
 
 from heldout.data.declared import of_type
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 APPLICATION_ID = 0x68656C64
 """'held' in ASCII: distinguishes our files from those of other programs."""
 

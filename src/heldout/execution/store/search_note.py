@@ -42,22 +42,10 @@ Thing = TypeVar("Thing")
 
 
 @dataclass(frozen=True)
-class SplitSizes:
-    """A split without its rows."""
-
-    repeat: int
-    fold: int
-    n_test: int
-    n_train: int | None = None
-    """None where all other rows train, once each."""
-
-
-@dataclass(frozen=True)
 class SearchText:
     """The note without its arrays."""
 
     kind: TaskKind
-    splits: tuple[SplitSizes, ...]
     exchangeable: bool
     grouped: bool
     refit_metric: str
@@ -134,12 +122,10 @@ def note_of(search: Search, *, adaptive: bool = False) -> SearchNote:
     drop = None if search.drop is None else text_of("the drop rule", search.drop, _text(search.drop), drop_rule_of)
     blocks = None if search.blocks is None else str(search.blocks)
     texts = {"method": method, "selection": selection, "drop": drop, "block_length": blocks}
-    splits = [_sizes(split, task.n_rows) for split in folds.splits]
     unnoted += [f"the weights of the scorer '{name}'" for name, own in scoring.weights.items() if own is not None]
     truth = task.truth
     noted = SearchText(
         kind=truth.kind,
-        splits=tuple(splits),
         exchangeable=folds.exchangeable,
         grouped=folds.grouped,
         refit_metric=scoring.refit_metric,
@@ -154,7 +140,7 @@ def note_of(search: Search, *, adaptive: bool = False) -> SearchNote:
         weights_reached={name: search.reach_of_weights(name) for name in metrics},
         unweighted=tuple(name for name, weights in scoring.weights.items() if weights is None),
     )
-    return SearchNote(json.dumps(asdict(noted)), _arrays(task, folds, splits))
+    return SearchNote(json.dumps(asdict(noted)), _arrays(task, folds))
 
 
 def search_of(
@@ -179,7 +165,7 @@ def search_of(
     classes = None if text.classes is None else np.asarray(text.classes)
     truth = Truth(text.kind, values, classes, text.positive)
     task = Task(None, truth, arrays.get("groups"), arrays.get("weights"))
-    folds = Folds(_splits(text.splits, arrays, task.n_rows), task.n_rows, text.exchangeable, text.grouped)
+    folds = Folds(_splits(arrays, task.n_rows), task.n_rows, text.exchangeable, text.grouped)
     metric = _metric_for(truth)
     noted = {name: None if each is None else metric(each) for name, each in text.metrics.items()}
     weights = dict.fromkeys(text.unweighted)
@@ -251,15 +237,7 @@ def _plain_labels(classes: NDArray[Any]) -> tuple[Any, ...]:
     return tuple(labels if plain else map(str, labels))
 
 
-def _sizes(split: Split, n_rows: int) -> SplitSizes:
-    sizes = SplitSizes(int(split.repeat), int(split.fold), len(split.test))
-    whole = len(split.train) + len(split.test) == n_rows and not split.has_copies
-    if whole and not np.intersect1d(split.train, split.test).size:
-        return sizes
-    return SplitSizes(sizes.repeat, sizes.fold, sizes.n_test, len(split.train))
-
-
-def _arrays(task: Task, folds: Folds, splits: Sequence[SplitSizes]) -> dict[str, NDArray[Any]]:
+def _arrays(task: Task, folds: Folds) -> dict[str, NDArray[Any]]:
     values = task.truth.values
     is_survival = task.truth.kind is TaskKind.SURVIVAL
     arrays: dict[str, NDArray[Any]] = {"target": values["time"] if is_survival else values}
@@ -269,18 +247,29 @@ def _arrays(task: Task, folds: Folds, splits: Sequence[SplitSizes]) -> dict[str,
         arrays["groups"] = np.unique(task.groups, return_inverse=True)[1].reshape(-1)
     if task.sample_weight is not None:
         arrays["weights"] = task.sample_weight
-    trains = [split.train for split, sizes in zip(folds.splits, splits, strict=True) if sizes.n_train is not None]
+    sizes, trains = [], [np.empty(0, dtype=np.intp)]
+    for split in folds.splits:
+        whole = len(split.train) + len(split.test) == task.n_rows and not split.has_copies
+        whole = whole and not np.intersect1d(split.train, split.test).size
+        sizes.append((split.repeat, split.fold, len(split.test), _ALL_OTHERS if whole else len(split.train)))
+        trains += [] if whole else [split.train]
+    arrays["splits"] = np.array(sizes, dtype=np.int64)
     arrays["test"] = np.concatenate([split.test for split in folds.splits])
-    arrays["train"] = np.concatenate(trains) if trains else np.empty(0, dtype=np.intp)
+    arrays["train"] = np.concatenate(trains)
     return arrays
 
 
-def _splits(sizes: Sequence[SplitSizes], arrays: Mapping[str, NDArray[Any]], n_rows: int) -> tuple[Split, ...]:
-    tests = np.split(arrays["test"], np.cumsum([each.n_test for each in sizes])[:-1])
-    explicit = iter(np.split(arrays["train"], np.cumsum([each.n_train or 0 for each in sizes])[:-1]))
+_ALL_OTHERS = -1
+"""In place of the number of training rows, where all rows train that are not tested, once each."""
+
+
+def _splits(arrays: Mapping[str, NDArray[Any]], n_rows: int) -> tuple[Split, ...]:
+    sizes = arrays["splits"]
+    tests = np.split(arrays["test"], np.cumsum(sizes[:, 2])[:-1])
+    trains = np.split(arrays["train"], np.cumsum(np.maximum(sizes[:, 3], 0))[:-1])
     every = np.arange(n_rows)
     splits = []
-    for each, test, train in zip(sizes, tests, explicit, strict=True):
-        rows = np.setdiff1d(every, test, assume_unique=True) if each.n_train is None else train
-        splits.append(Split(each.repeat, each.fold, rows, test))
+    for (repeat, fold, _, n_train), test, train in zip(sizes.tolist(), tests, trains, strict=True):
+        rows = np.setdiff1d(every, test, assume_unique=True) if n_train == _ALL_OTHERS else train
+        splits.append(Split(repeat, fold, rows, test))
     return tuple(splits)

@@ -119,7 +119,7 @@ def search_so_far(path: Path) -> SearchSoFar:
         # In the order of the race, which is the order that barriers speak of.
         splits = [split for split in search.race.splits if split.place in course.complete]
         folds = search.folds.part(splits)
-        collector = ResultCollector(search.task, search.configurations, folds, search.scoring, in_file=True)
+        collector = ResultCollector(search.task, search.configurations, folds, search.scoring, is_stored=True)
         places, further = {split.place for split in search.folds.without_two}, list[CellResult]()
         for cell in run.results(local):
             collector.put(cell)
