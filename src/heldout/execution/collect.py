@@ -213,7 +213,6 @@ class ResultCollector:
         """The results so far, on splits in the order in which they ran; by default all of all configurations."""
         splits = self._folds.splits if splits is None else tuple(splits)
         folds = self._folds.part(splits)
-        n_configurations = len(self._configurations)
         dropped = dropped_at(barriers)
         # The (repeat, fold) of splits that ran after a configuration was dropped.
         skipped = {j: frozenset(split.place for split in splits[drop.after :]) for j, drop in dropped.items()}
@@ -245,19 +244,11 @@ class ResultCollector:
             test_share=folds.test_share,
             part=self._part,
         )
-        found = RaceResults(
-            cells,
-            predictions,
-            fold_scores,
-            metrics,
-            refit_metric,
-            failures,
-            folds,
-            splits,
-            tuple(barriers),
-            unscored,
-        )
-        return replace(found, n_fits_saved=n_configurations * self._folds.n_splits - found.n_fits)
+        n_fits_saved = len(self._configurations) * self._folds.n_splits - cells.n_fits
+        return RaceResults(
+            cells, predictions, fold_scores, metrics, refit_metric, failures, folds, splits, tuple(barriers),
+            unscored, n_fits_saved,
+        )  # fmt: skip
 
     def _leave_out_partial(self) -> None:
         """Take a response from configurations that lack it on some of their splits, so that no other loses rows."""

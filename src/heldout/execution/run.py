@@ -334,9 +334,8 @@ def open_run(
         # A validation has no score before the end, so that no scorer decides.
         decides = ("", "") if is_validation else (scoring.refit_metric, "" if metric is None else metric.name)
         n_rows, names = task.n_rows, configurations.names
-        if note is not None and not in_memory:
-            run.note_search(note())
-        run.note_plan(PlanNote(n_configurations, folds.n_splits, planned, *decides, n_rows, names))
+        of_search = None if note is None or in_memory else note()
+        run.note_plan(PlanNote(n_configurations, folds.n_splits, planned, *decides, n_rows, names), of_search)
         units = () if work.sharing is None else work.sharing.units(range(len(configurations)))
         places = {split.place for split in (*folds.splits, *folds.halves)}
         resumed = Counter(cell.configuration for cell in run.acknowledged() if cell.place in places)

@@ -17,7 +17,7 @@ from heldout.errors import HeldoutWarning, InputError, StoreError
 from heldout.execution.adaptive import Proposal, ProposalScore
 from heldout.search.optuna.sampler import quiet
 from heldout.search.optuna.space import space_of
-from heldout.search.optuna.study import FailedTrialsWarning, StudyProposals, proposals_of, study_of
+from heldout.search.optuna.study import FailedTrialsWarning, StudyProposals, StudySettings, study_of
 
 SPACE = {"alpha": optuna.distributions.FloatDistribution(0, 10), "fit_intercept": [True, False]}
 
@@ -27,7 +27,8 @@ class OwnSampler(optuna.samplers.RandomSampler):
 
 
 def proposals(space: Any = SPACE, *, study: Any = None, sampler: Any = None, **settings: Any) -> StudyProposals:
-    return proposals_of(study_of(study, sampler), space_of(Ridge(), space), 3, 3, **{"n_trials": 6, **settings})
+    of_study = StudySettings(study=study, sampler=sampler, random_state=3, **{"n_trials": 6, **settings})
+    return StudyProposals(space_of(Ridge(), space), of_study, 3)
 
 
 def score_of(proposal: Proposal, position: int) -> ProposalScore:

@@ -127,11 +127,11 @@ class Run(Protocol):
         Returns how many cells of each an earlier process left; these are acknowledged from now on.
         """
 
-    def note_plan(self, note: PlanNote) -> None:
-        """Note the plan of the run for inspection; deletes earlier notes on barriers."""
+    def note_plan(self, note: PlanNote, search: SearchNote | None = None) -> None:
+        """Note the plan of the run for inspection; deletes earlier notes on barriers.
 
-    def note_search(self, note: SearchNote) -> None:
-        """Keep what the estimate reads besides the cells, in place of an earlier note; ``note_plan`` writes it."""
+        ``search``: what the estimate reads besides the cells, in place of an earlier note.
+        """
 
     def note_end(self, n_configurations: int, n_more: int = 0) -> None:
         """Note that a search ends with so many configurations, which may be fewer than an adaptive one planned.
@@ -203,11 +203,8 @@ class MemoryRun:
         """No earlier process left cells of them."""
         return [0] * len(configurations)
 
-    def note_plan(self, note: PlanNote) -> None:
+    def note_plan(self, note: PlanNote, search: SearchNote | None = None) -> None:
         """Nothing to do: the run cannot be inspected from outside."""
-
-    def note_search(self, note: SearchNote) -> None:
-        """Nothing to do, as for the plan."""
 
     def note_end(self, n_configurations: int, n_more: int = 0) -> None:
         """Nothing to do, as for the plan."""

@@ -174,8 +174,13 @@ class SQLiteRun:
                 n_cells.update(key.configuration for key in self._place(*block))
         return [n_cells[member.position] for member in self._members[first:]]
 
-    def note_plan(self, note: PlanNote) -> None:
-        """Write the plan of the run at once, in place of an earlier plan."""
+    def note_plan(self, note: PlanNote, search: SearchNote | None = None) -> None:
+        """Write the plan of the run, and the note on its search, at once, in place of earlier ones."""
+        if search is not None:
+            heads, data = packed(search.arrays)
+            row = self._number, search.text, json.dumps(heads)
+            statement = "INSERT OR REPLACE INTO search VALUES (?, ?, ?, ?, ?)"
+            self._statements.append((statement, (*row, checksum(*row, data), data)))
         names = dict(enumerate(map(text_for_file, note.names)))
         self._members = [member._replace(name=names.get(member.position, member.name)) for member in self._members]
         self._statements += [
@@ -184,13 +189,6 @@ class SQLiteRun:
             *(member_statement(self._number, member) for member in self._members),
         ]
         self.commit()
-
-    def note_search(self, note: SearchNote) -> None:
-        """Keep the note for ``note_plan``, which writes both."""
-        heads, data = packed(note.arrays)
-        row = self._number, note.text, json.dumps(heads)
-        statement = "INSERT OR REPLACE INTO search VALUES (?, ?, ?, ?, ?)"
-        self._statements.append((statement, (*row, checksum(*row, data), data)))
 
     def note_end(self, n_configurations: int, n_more: int = 0) -> None:
         """Write at once that the plan ends with so many configurations, and more fits."""

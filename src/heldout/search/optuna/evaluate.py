@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from heldout._streams import RandomState, numpy_seed
+from heldout._streams import numpy_seed
 from heldout._text import is_one_of
 from heldout.errors import InputError
 from heldout.evaluate import evaluate_adaptive
@@ -23,22 +22,7 @@ from heldout.search.base import without_callbacks
 from heldout.search.optuna.cross_fitting import FEWEST_TRIALS, CrossFitting, cross_fitting_of, trials_needed
 from heldout.search.optuna.regret import SOURCES, UselessSearch
 from heldout.search.optuna.space import Space
-from heldout.search.optuna.study import StudyProposals, proposals_of, study_of
-
-
-@dataclass(frozen=True, kw_only=True)
-class StudySettings:
-    """How a study searches; ``HeldOutOptunaSearchCV`` describes each."""
-
-    n_trials: int | None
-    timeout: float | None = None
-    batch_size: int | None = None
-    sampler: Any = None
-    study: Any = None
-    feedback: Any = "auto"
-    stop_when_useless: bool = False
-    callbacks: Sequence[Callable[[Any, Any], None]] | None = None
-    random_state: RandomState = None
+from heldout.search.optuna.study import StudyProposals, StudySettings
 
 
 def evaluate_study(
@@ -59,16 +43,11 @@ def evaluate_study(
     InputError
         When the settings do not go together, nothing was proposed, or every configuration failed.
     """
-    study = study_of(settings.study, settings.sampler)
     useless = useless_search(search) if settings.stop_when_useless else None
     cross_fitting, obstacle = _cross_fitting(search, settings)
     is_optional = is_one_of(settings.feedback, ("auto",))
     enough = None if cross_fitting is None else trials_needed(search.folds) if is_optional else 0
-    proposals = proposals_of(
-        study, space, settings.random_state, search.entropy, n_trials=settings.n_trials,
-        batch_size=settings.batch_size or 1, timeout=settings.timeout, enough=enough, useless=useless,
-        callbacks=tuple(settings.callbacks or ()),
-    )  # fmt: skip
+    proposals = StudyProposals(space, settings, search.entropy, enough=enough, useless=useless)
 
     def beside_it() -> CrossFit | Obstacle | None:
         if cross_fitting is None:
@@ -143,11 +122,9 @@ def _cross_fit(
 
     def proposals_of_fold(fold: int) -> StudyProposals:
         entropy, seconds = numpy_seed(search.entropy, "sampler of a fold", fold), seconds_left()
-        return proposals_of(
-            study_of(None, settings.sampler), space, settings.random_state, entropy, n_trials=n_trials,
-            batch_size=settings.batch_size or 1, timeout=None if seconds is None else seconds / (n_folds - fold),
-            fewest=min(n_trials, FEWEST_TRIALS),
-        )  # fmt: skip
+        timeout = None if seconds is None else seconds / (n_folds - fold)
+        own = replace(settings, study=None, callbacks=None, timeout=timeout)
+        return StudyProposals(space, own, entropy, fewest=min(n_trials, FEWEST_TRIALS))
 
     return cross_fit(search, proposals_of_fold, without_callbacks(running), n_trials=n_trials, choose=choose)
 

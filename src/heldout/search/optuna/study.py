@@ -10,7 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -31,51 +31,57 @@ class FailedTrialsWarning(HeldoutWarning):
     """Some trials proposed nothing that can be fitted."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class StudySettings:
+    """How a study searches; ``HeldOutOptunaSearchCV`` describes each."""
+
+    n_trials: int | None
+    timeout: float | None = None
+    batch_size: int | None = None
+    sampler: Any = None
+    study: Any = None
+    feedback: Any = "auto"
+    stop_when_useless: bool = False
+    callbacks: Sequence[Callable[[Any, Any], None]] | None = None
+    random_state: RandomState = None
+
+
 class StudyProposals:
     """The trials of a study as proposals.
 
     Parameters
     ----------
-    study : optuna.Study
     space : Space
-    sampler : SeededSampler
-        Of the study.
-    n_trials : int or None
-        How many trials are asked, those that propose nothing included; None for no limit.
-    batch_size : int
-        How many are asked before the first of them is told its score.
-    timeout : float, optional
-        Seconds after which no batch begins.
+    settings : StudySettings
+        Its trials are those that are asked, the ones that propose nothing included.
+    entropy : int
+        Seeds the sampler, if it has no seed of its own.
     enough : int, optional
         With so many trials the search leaves part of its time to the searches without the rows of a fold.
     fewest : int, default=1
         Trials below which a search that its timeout ended is none.
     useless : UselessSearch, optional
         Decides after each batch whether further ones are useless.
-    callbacks : sequence of callable
-        Called with the study and each finished trial; ``study.stop()`` ends the search after the batch.
     """
 
     def __init__(
         self,
-        study: Any,
         space: Space,
-        sampler: SeededSampler,
+        settings: StudySettings,
+        entropy: int,
         *,
-        n_trials: int | None,
-        batch_size: int = 1,
-        timeout: float | None = None,
         enough: int | None = None,
         fewest: int = 1,
         useless: UselessSearch | None = None,
-        callbacks: Sequence[Callable[[Any, Any], None]] = (),
     ) -> None:
-        self._enough, self._fewest = enough, fewest
-        self._useless, self._callbacks = useless, callbacks
+        self.study = study_of(settings.study, settings.sampler)
+        self._space = space
+        self._sampler = SeededSampler.of(self.study.sampler, settings.random_state, entropy)
+        self._n_trials, self._batch_size = settings.n_trials or sys.maxsize, settings.batch_size or 1
+        self._timeout, self._callbacks = settings.timeout, tuple(settings.callbacks or ())
+        self._enough, self._fewest, self._useless = enough, fewest, useless
         self.stop_reason = ""
         """Why the search stopped before its last trial; empty if it did not."""
-        self.study, self._space, self._sampler = study, space, sampler
-        self._n_trials, self._batch_size, self._timeout = n_trials or sys.maxsize, batch_size, timeout
         self._started = time.monotonic()
         self._asked: set[int] = set()
         """The numbers of the trials of this search."""
@@ -334,13 +340,6 @@ def study_of(study: Any, sampler: Any) -> Any:
         return optuna.create_study(
             direction="maximize", sampler=fresh_sampler(sampler), pruner=optuna.pruners.NopPruner()
         )
-
-
-def proposals_of(
-    study: Any, space: Space, random_state: RandomState, entropy: int, **settings: Any
-) -> StudyProposals:
-    """The proposals of a study whose sampler is seeded by the search."""
-    return StudyProposals(study, space, SeededSampler.of(study.sampler, random_state, entropy), **settings)
 
 
 def _is_finished(trial: Any) -> bool:
