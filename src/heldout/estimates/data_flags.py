@@ -374,7 +374,7 @@ MOST_COLUMNS = 50
 def flags_of_rows(evidence: Candidates) -> dict[Flag, str]:
     """What to know of the rows that the reported score of what was chosen rests on."""
     metric, predictions = evidence.metric, evidence.predictions_of_winner
-    counted = evidence.in_play & _has_weight(evidence)[:, None]
+    counted = evidence.in_play & np.isin(np.arange(evidence.truth.n_rows), evidence.rows_of_weight)[:, None]
     of_winner = _clipped(metric, evidence.truth, predictions, counted)
     if of_winner is not None:
         typical = 0
@@ -470,13 +470,6 @@ def _some_columns(evidence: Candidates) -> NDArray[np.intp]:
     """The candidates that are looked at: all, or as many as are enough."""
     # Evenly spread over the list, because neighbours in a grid are alike.
     return np.unique(np.linspace(0, evidence.predictions.shape[1] - 1, MOST_COLUMNS).astype(np.intp))
-
-
-def _has_weight(evidence: Candidates) -> NDArray[np.bool_]:
-    """(n,): rows that count."""
-    weighed = np.zeros(evidence.truth.n_rows, dtype=bool)
-    weighed[evidence.scores.rows_of_weight] = True
-    return weighed
 
 
 def flags_of_choice(evidence: Evidence) -> dict[Flag, str]:

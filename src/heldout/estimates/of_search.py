@@ -213,34 +213,34 @@ def estimates_of_search(
         metric, scores = metrics[name] or OpaqueMetric(name), fold_scores[name]
         return _flagged(_from_fold_scores(truth, metric, scores, predictions, winner, settings, replay), flags)
 
-    for name, metric in metrics.items():
-        if name in unscored:
-            error = InputError(f"{predictions.names[winner]} has no score ({unscored[name]})")
-            estimates[name] = _nothing(chosen, of_folds(name), error)
-            continue
-        opened = {other: found for other in read if (found := metrics[other]) is not None}
-        if metric is None or len(opened) < len(read):
-            evidence = replace(of_folds(name), halves=_by_half(halves.get(name)))
-            estimates[name] = _attempt(chosen, evidence, bounds=False)
-            continue
+    def evidence_of(name: str, metric: Metric, opened: Mapping[str, Metric]) -> Evidence:
+        """With the predictions, which every scorer that the rule reads has a metric for."""
         by_scorer = {other: weights.get(other, sample_weight) for other in (name, *opened)}
         question = Question(
             metric, opened, rule, estimation.aggregate, settings, groups, by_scorer[name], params, winner,
             weights=tuple((opened[other], by_scorer[other]) for other in opened if other != name),
         )  # fmt: skip
+        replayed = dropping is not None and dropping.is_replayed and chosen.replays_dropping
+        evidence = gather(
+            truth, predictions, question, chosen.scored, draws_rows=chosen.draws_rows and not replayed,
+            known=[(each, fold_scores[other].values) for other, each in {name: metric, **opened}.items()],
+        )  # fmt: skip
+        if replayed and dropping is not None:
+            evidence = with_dropping_replayed(evidence, truth, predictions, question, dropping)
+        return _flagged(evidence, flags)
+
+    opened = {other: metric for other in read if (metric := metrics[other]) is not None}
+    for name, metric in metrics.items():
+        is_open = metric is not None and len(opened) == len(read)
         try:
-            replayed = dropping is not None and dropping.is_replayed and chosen.replays_dropping
-            evidence = gather(
-                truth, predictions, question, chosen.scored, draws_rows=chosen.draws_rows and not replayed,
-                known=[(each, fold_scores[other].values) for other, each in {name: metric, **opened}.items()],
-            )  # fmt: skip
-            if replayed and dropping is not None:
-                evidence = with_dropping_replayed(evidence, truth, predictions, question, dropping)
+            if name in unscored:
+                raise InputError(f"{predictions.names[winner]} has no score ({unscored[name]})")
+            evidence = evidence_of(name, metric, opened) if metric is not None and is_open else of_folds(name)
         except Exception as error:  # of any kind: the search that took hours is kept
             estimates[name] = _nothing(chosen, of_folds(name), error)
             continue
         evidence = replace(evidence, halves=_by_half(halves.get(name)))
-        estimates[name] = _attempt(chosen, _flagged(evidence, flags))
+        estimates[name] = _attempt(chosen, evidence, bounds=is_open)
     return estimates
 
 

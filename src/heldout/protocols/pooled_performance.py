@@ -28,6 +28,7 @@ from heldout.imputation.pooled_scores import PooledScore, pool_scores
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import HeldOutPredictions
 from heldout.protocols.nested.estimate import NestedEstimate
+from heldout.protocols.validation.arguments import no_scores
 from heldout.result import Evaluation
 
 
@@ -138,7 +139,7 @@ class _Source:
     def of_imputations(self, metric: Metric, X: Any, y: Any) -> list[HeldOutPredictions]:
         evaluation = self.evaluation
         task = replace(evaluation.task, X=X, y=y)
-        scoring = Scoring(_no_scores, {"score": metric})
+        scoring = Scoring(no_scores, {"score": metric})
         response = next(each for each in metric.responses if each in evaluation.predictions.responses)
         n_repeats = 1 + max(one.repeat for one in self.tested)
         labels = np.full((task.n_rows, n_repeats), -1, dtype=np.int32)
@@ -231,8 +232,3 @@ def _check_rows(evaluation: Evaluation, X: Any) -> None:
             f"X must hold the {evaluation.task.n_rows} rows that the search was fitted on, got {n_rows}.",
             argument="X",
         )
-
-
-def _no_scores(estimator: Any, X: Any, y: Any) -> dict[str, float]:
-    """Predictions are scored later."""
-    return {}

@@ -63,7 +63,9 @@ class CorrectedT(Method):
         assert evidence.fold_scores is not None, "needs_folds says so"
         n_scored = int((~np.isnan(evidence.fold_scores[:, evidence.winner_column])).sum())
         if n_scored < 2:
-            return f"it needs two splits with a score, which show a spread, and here {_are(n_scored)}"
+            return (
+                f"it needs two splits with a score, which show a spread, and here {'is 1' if n_scored else 'are 0'}"
+            )
         if rows_ratio(evidence) is None:
             return (
                 "it needs the number of test rows of a split for each training row, which splits in repeats of one "
@@ -107,7 +109,3 @@ def rows_ratio(evidence: Evidence) -> float | None:
         return float(evidence.in_play.sum() / len(evidence.repeat_of_split) / training)
     n_folds = int(in_repeat[0])
     return 1 / (n_folds - 1) if n_folds > 1 and (in_repeat == n_folds).all() else None
-
-
-def _are(n: int) -> str:
-    return "is 1" if n == 1 else f"are {n}"

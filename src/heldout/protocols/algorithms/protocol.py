@@ -25,7 +25,6 @@ from heldout.errors import InputError
 from heldout.estimates.question import AnyAggregate
 from heldout.estimates.types import Alternative, Estimate
 from heldout.evaluate import evaluation_of
-from heldout.execution.collect import RaceResults
 from heldout.execution.conclusion import chosen_in
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
@@ -317,7 +316,8 @@ def algorithms_of_search(search: Search, settings: AlgorithmSettings, running: R
     by, place = next(((by, best[by]) for by in (settings.deploy, *DEPLOY) if best[by] is not None), ("flat", None))
     # The scorer below makes the estimate of the deployed configuration, so none is made here.
     whole = replace(search, method=None)
-    winner = None if place is None else _flat_winner(search, found, columns[names[place]])
+    mine = [] if place is None else columns[names[place]]
+    winner = choice_of(search, part_of_results(found, mine), mine)[0] if mine else None
     decided = chosen_in(
         whole, found, choose=None if winner is None else (lambda results, configurations: winner), warned=warned
     )
@@ -340,10 +340,6 @@ def algorithms_of_search(search: Search, settings: AlgorithmSettings, running: R
         n_fits_saved=found.n_fits_saved + sum(n_dropped(each) for each in run.inner_fits),
         notes=_notes(compared, overall, by, settings, relevance, len(differences)),
     )
-
-
-def _flat_winner(search: Search, found: RaceResults, columns: Sequence[int]) -> int | None:
-    return choice_of(search, part_of_results(found, columns), columns)[0]
 
 
 def _best(oriented: Floats) -> int | None:

@@ -21,7 +21,7 @@ from heldout.estimates.evidence import Candidates, Evidence
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.least_width import with_least_width
-from heldout.estimates.question import Question, Scales, Settings
+from heldout.estimates.question import Scales, Settings
 from heldout.evaluate import evaluate
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
@@ -337,17 +337,8 @@ def _chosen_by_others(
     A sample has no predictions for the rows that it drew, so rows weighted by how often it drew them are predicted
     by the models of other samples only.
     """
-    metric = evaluation.metrics[evaluation.refit_metric]
-    assert metric is not None, "refused before fitting"
-    task, rule = search.task, search.estimation.rule
-    names = [evaluation.refit_metric]
-    if rule.reads_all_metrics:
-        names += [name for name in evaluation.metrics if name != evaluation.refit_metric]
-    read = {name: found for name in names if (found := evaluation.metrics[name]) is not None}
-    question = Question(
-        metric, read, rule, "folds", settings, task.groups, task.sample_weight,
-        search.configurations.params, evaluation.winner,
-    )  # fmt: skip
+    task = search.task
+    question = replace(evaluation.question(), aggregate="folds", settings=settings)
     evidence = gather(task.truth, evaluation.predictions, question)
     flags = dict(evidence.flags)
     if evidence.n_rows_used == task.n_rows:
