@@ -7,7 +7,7 @@ A selection rule can weigh the complexity of the models that a configuration pro
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -118,16 +118,12 @@ def _coefficients(model: Any) -> float | None:
     return float(coefficients.count_nonzero() if hasattr(coefficients, "nnz") else np.count_nonzero(coefficients))
 
 
-def _weights(model: Any) -> float | None:
-    return float(sum(np.size(layer) for layer in model.coefs_)) if hasattr(model, "coefs_") else None
-
-
-_COUNTS = {
+_COUNTS: Mapping[str, Callable[[Any], Any]] = {
     OWN: lambda model: getattr(model, "complexity_", None),
     VECTORS: lambda model: float(np.sum(model.n_support_)) if hasattr(model, "n_support_") else None,
     LEAVES: _leaves,
     COEFFICIENTS: _coefficients,
-    WEIGHTS: _weights,
+    WEIGHTS: lambda model: float(sum(np.size(one) for one in model.coefs_)) if hasattr(model, "coefs_") else None,
 }
 
 

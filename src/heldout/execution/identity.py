@@ -132,16 +132,17 @@ def _as_arrays(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def sources_of(configurations: Sequence[Configuration]) -> dict[str, str]:
-    """Hashes of the source of estimator classes outside packages with a version here."""
-    kinds = (kind for kind in estimators_within(configurations) if not _is_our_own(kind))
-    return {f"source of {kind.__module__}.{kind.__qualname__}": _digest(_source_of_class(kind)) for kind in kinds}
+    """Hashes of the source of estimator classes outside packages with a version here.
 
-
-def _source_of_class(kind: type) -> str:
-    """The source of a class; of one in a file that the user named, the whole file, whose functions it may call."""
-    # A class may call any function of its file, so a change there is a change of the class.
-    whole: str | None = getattr(sys.modules.get(kind.__module__), FILE_OF_USER, None)
-    return source_of(kind) if whole is None else whole
+    Of a class in a file that the user named it is the whole file, whose functions it may call.
+    """
+    sources = {}
+    for kind in estimators_within(configurations):
+        if not _is_our_own(kind):
+            whole: str | None = getattr(sys.modules.get(kind.__module__), FILE_OF_USER, None)
+            text = source_of(kind) if whole is None else whole
+            sources[f"source of {kind.__module__}.{kind.__qualname__}"] = _digest(text)
+    return sources
 
 
 def _sources_of_providers(sharing: Sharing | None) -> dict[str, str]:

@@ -108,10 +108,17 @@ class Search(SearchSpec):
     """``reach_of_weights`` by scorer, of a search whose parameters of ``fit`` are not known."""
 
     def __post_init__(self) -> None:
+        try:
+            is_refitted = bool(self.refit)
+        except (TypeError, ValueError):  # arrays among them
+            raise InputError(
+                f"refit must be True, False, the name of a scorer or a function, got {self.refit!r}.",
+                argument="refit",
+            ) from None
         made: dict[str, Any] = {
             "drop": drop_rule_of(self.drop),
             "selection": CallableRefit(self.refit) if callable(self.refit) else self.selection,
-            "refit": _is_refitted(self.refit),
+            "refit": is_refitted,
             "early_stopping": self.early_stopping and checked_early_stopping(self.early_stopping),
             "imputation": self.imputation_within_a_fit,
         }
@@ -245,12 +252,3 @@ def imputed(configuration: Configuration, imputation: Imputation) -> Configurati
     return replace(
         configuration, template=ImputedModel(configuration.fresh(), imputation), has_params=True, kind=kind
     )
-
-
-def _is_refitted(refit: Any) -> bool:
-    try:
-        return bool(refit)
-    except (TypeError, ValueError):  # arrays among them
-        raise InputError(
-            f"refit must be True, False, the name of a scorer or a function, got {refit!r}.", argument="refit"
-        ) from None

@@ -17,7 +17,7 @@ from heldout.dropping.base import Course, DropRule
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.candidates import check_selects, undrawable
 from heldout.estimates.methods import method_of
-from heldout.estimates.of_search import Estimation, check_applicable, is_default, refused_on_splits
+from heldout.estimates.of_search import check_applicable, is_default, refused_on_splits
 from heldout.estimates.ordered_rows import check_fits_rows, check_without_groups
 from heldout.execution.fit import Routing, Scoring
 from heldout.execution.inner_split import InnerSplit, can_stop, model_within
@@ -29,7 +29,6 @@ from heldout.folds.splits import FEWEST, MOST, Folds
 from heldout.metrics.aggregate import unfit_within
 from heldout.metrics.base import Metric, Needs, positive_of
 from heldout.selection import CallableRefit
-from heldout.selection.base import metrics_read
 from heldout.spaces.early_stopping import STOPPING_MODELS
 
 
@@ -115,7 +114,7 @@ def check_search(search: Search, n_planned: int | None = None) -> None:
     """
     n_configurations = len(search.configurations) if n_planned is None else n_planned
     check_fits(n_configurations, search.folds.n_splits)
-    _check_settings(search.scoring, search.estimation)
+    _check_settings(search)
     if search.deploy == "bounded":
         _check_deployable(search)
     if search.early_stopping is not None:
@@ -176,11 +175,11 @@ def check_repeated(search: Search) -> None:
     check_search(search)
 
 
-def _check_settings(scoring: Scoring, estimation: Estimation) -> None:
+def _check_settings(search: Search) -> None:
     """Refuse, before anything is fitted, settings that do not go together."""
+    scoring, estimation = search.scoring, search.estimation
     estimation.check()
-    read = metrics_read(estimation.rule, scoring.metrics, scoring.refit_metric)
-    check_applicable(estimation.method, scoring.metrics, read)
+    check_applicable(estimation.method, scoring.metrics, search.metrics_read)
     if estimation.scale_of_selection != "folds" and scoring.metrics.get(scoring.refit_metric) is None:
         raise InputError(
             f"`aggregate={estimation.scale_of_selection!r}` scores rows of several folds, but the scorer "

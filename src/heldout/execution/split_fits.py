@@ -313,10 +313,11 @@ class SplitFits:
             X_train, y_train = split_rows(model, X, y, self.split.train)
             return X_train, y_train, split_rows(model, X, y, self.split.test, self.split.train)[0]
         if self._is_separate(position):
+            X_train, y_train, X_test = self._rows
             # A copy protects from any estimator; of many rows it is most of the memory.
-            is_large = size_of(self._rows_of_training) >= LARGE
+            is_large = size_of(X_train) >= LARGE
             own = for_reader if is_large and not changes_its_rows(model) else own_copy
-            return own(self._rows_of_training), own_copy(self._target_of_training), own(self._rows_of_test)
+            return own(X_train), own_copy(y_train), own(X_test)
         X_train, X_test = self._prefixes.rows_for(model, self._chain(position), account)
         return X_train, self._prefixes.y, X_test
 
@@ -337,14 +338,7 @@ class SplitFits:
     def _prefixes(self) -> Prefixes:
         assert self.work.sharing is not None
         chains = [self._chain(position) for position in self.positions]
-        return Prefixes(
-            self._rows_of_training,
-            self._target_of_training,
-            self._rows_of_test,
-            chains,
-            self.work.sharing.steps,
-            self.work.share_memory,
-        )
+        return Prefixes(*self._rows, chains, self.work.sharing.steps, self.work.share_memory)
 
     @cached_property
     def _needs_no_scorer(self) -> bool:
@@ -366,16 +360,10 @@ class SplitFits:
         return None if weight is None else np.asarray(weight, dtype=np.float64)[self.split.test]
 
     @cached_property
-    def _rows_of_training(self) -> Any:
-        return rows_at(self.work.task.X, self.split.train)
-
-    @cached_property
-    def _rows_of_test(self) -> Any:
-        return rows_at(self.work.task.X, self.split.test)
-
-    @cached_property
-    def _target_of_training(self) -> Any:
-        return None if self.work.task.target is None else rows_at(self.work.task.target, self.split.train)
+    def _rows(self) -> tuple[Any, Any, Any]:
+        """Training rows, their target and test rows."""
+        X, y, train = self.work.task.X, self.work.task.target, self.split.train
+        return rows_at(X, train), None if y is None else rows_at(y, train), rows_at(X, self.split.test)
 
     @cached_property
     def _target_of_test(self) -> Any:

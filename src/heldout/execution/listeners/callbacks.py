@@ -42,8 +42,11 @@ class SklearnCallbacks:
                 self._begin("search", max_subtasks=event.n_cells, sequential_subtasks=False)
                 self._finished = event.n_resumed
             case CellFinished(result):
-                for _ in range(len(result) if isinstance(result, CellTable) else 1):
-                    self._fit_done()
+                n_fits = len(result) if isinstance(result, CellTable) else 1
+                for _ in range(n_fits if self._has_callbacks else 0):
+                    self._begin("candidate-split-evaluation", task_id=self._finished)
+                    self._end()
+                    self._finished += 1
             case FitsAdded():  # scikit-learn's searches have no such fits
                 self._has_callbacks = False
             case StageStarted(stage="estimate" | "fold models"):
@@ -54,13 +57,6 @@ class SklearnCallbacks:
             case SearchFinished():
                 while self._open:
                     self._end()
-
-    def _fit_done(self) -> None:
-        if not self._has_callbacks:
-            return
-        self._begin("candidate-split-evaluation", task_id=self._finished)
-        self._end()
-        self._finished += 1
 
     def _begin(self, name: str, **settings: Any) -> None:
         context = self._open[-1].subcontext(task_name=name, **settings)

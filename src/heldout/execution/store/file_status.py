@@ -82,7 +82,10 @@ def file_status(path: Path) -> FileStatus:
             runs = tuple(map(run_status, stored_runs(connection))) if has_tables(connection) else ()
         who = owner(connection)
         connection.execute("ROLLBACK")
-        state = _state(path, who) or _as_left(runs)
+        state = _state(path, who)
+        if state is None:  # closed in order
+            is_over = all(run.n_left == 0 for run in runs)
+            state = FileState.EMPTY if not runs else FileState.FINISHED if is_over else FileState.INTERRUPTED
     sizes = [found.stat().st_size for found in (path, _log_of(path)) if found.exists()]
     return FileStatus(path, state, who, sum(sizes), runs)
 
@@ -131,13 +134,6 @@ def _read_only(path: Path) -> sqlite3.Connection:
                 raise
     # Without a log no process writes, because each run first makes one. "immutable" makes no file beside it.
     return connect(path, "ro&immutable=1", SECONDS)
-
-
-def _as_left(runs: Sequence[RunStatus]) -> FileState:
-    """The state of a file that was closed in order."""
-    if not runs:
-        return FileState.EMPTY
-    return FileState.FINISHED if all(run.n_left == 0 for run in runs) else FileState.INTERRUPTED
 
 
 def _state(path: Path, who: str | None) -> FileState | None:

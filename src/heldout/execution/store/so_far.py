@@ -84,14 +84,14 @@ def search_so_far(path: Path) -> SearchSoFar:
     """
     # One read transaction: the search goes on writing, and results of two moments do not fit together.
     with one_moment(path) as connection, read_as_written(path):
-        if not has_tables(connection):
-            raise _without_run(path)
-        check_sound(connection, path)
-        # A run with a search before one without, as those of protocols; then the last that was opened.
-        last = "TRUE ORDER BY number IN (SELECT run FROM search) DESC, opened DESC, number DESC LIMIT 1"
-        rows = rows_of(connection, "run", last)
+        rows = []
+        if has_tables(connection):
+            check_sound(connection, path)
+            # A run with a search before one without, as those of protocols; then the last that was opened.
+            last = "TRUE ORDER BY number IN (SELECT run FROM search) DESC, opened DESC, number DESC LIMIT 1"
+            rows = rows_of(connection, "run", last)
         if not rows:
-            raise _without_run(path)
+            raise StoreError(f"the run file {path} holds no run yet; try again once its search has begun.")
         run = StoredRun(connection, rows[0])
         note = read_search(connection, run.number)
         if note is None:
@@ -104,7 +104,12 @@ def search_so_far(path: Path) -> SearchSoFar:
             for position, (name, member) in enumerate(zip(run.names, run.members, strict=True))
         ]
         search, text = search_of(note, members, run.entropy, path)
-        _check_estimable(path, search)
+        method = search.estimation.method
+        if method is not None and method_of(method).needs_halves:
+            raise StoreError(
+                f"the search in {path} has no estimate from its run file: method '{method_of(method).name}' reads "
+                "fits of the winner that follow the search; fit the search to its end."
+            )
         barriers = _barriers(run, search)
         # Keys are read before results: what is complete decides which results are worth reading.
         course = _course(path, search, text, run, barriers)
@@ -135,20 +140,6 @@ def search_so_far(path: Path) -> SearchSoFar:
     race_results = replace(race_results, n_fits_saved=_n_saved(search, race_results, course))
     fingerprints = {f"fingerprint_of_{part}": run.row[part] for part in ("rows", "folds")}
     return SearchSoFar(path, search, race_results, flags, fingerprints, further)
-
-
-def _without_run(path: Path) -> StoreError:
-    return StoreError(f"the run file {path} holds no run yet; try again once its search has begun.")
-
-
-def _check_estimable(path: Path, search: Search) -> None:
-    """Refuse a search whose estimate needs more than its cells and its note."""
-    method = search.estimation.method
-    if method is not None and method_of(method).needs_halves:
-        raise StoreError(
-            f"the search in {path} has no estimate from its run file: method '{method_of(method).name}' reads fits "
-            "of the winner that follow the search; fit the search to its end."
-        )
 
 
 def _barriers(run: StoredRun, search: Search) -> list[Barrier]:
