@@ -121,7 +121,7 @@ class Evaluations(Tool):
             values="score",
             weight="weight" if "weight" in table.frame else None,
             attributes=("content",),
-            shown={"systems": "system", "items": "item", "runs": "run"},
+            shown={},
             question=SearchQuestion(
                 metric=MeanScore(), method=Shrinkage(stratify=True) if stratified else None, of_search=False
             ),
