@@ -9,6 +9,7 @@ from heldout import _defaults
 from heldout._text import counted
 from heldout.cli.console import Console, command_of
 from heldout.cli.files import folder_for, save_model, write_report_files
+from heldout.cli.folds import inner_named
 from heldout.cli.options import DATA, RUNNING
 from heldout.cli.result import run_document
 from heldout.cli.runs import resumable, run_context, run_session
@@ -21,7 +22,6 @@ from heldout.cli.tune_options import (
     check_options,
     estimate_option,
     fixed_search,
-    inner_named,
     inner_of_nested_scores,
     score_option,
 )
