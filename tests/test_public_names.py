@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import subprocess
 import sys
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -110,3 +113,17 @@ def test_the_store_of_run_files_is_imported_on_request() -> None:
     assert store.SQLiteStore is SQLiteStore
     with pytest.raises(ImportError, match="nonsense"):
         from heldout.execution.store import nonsense  # noqa: F401
+
+
+def test_a_class_name_occurs_once():
+    """Both bootstraps are public, and what a study keeps in files names its classes."""
+    root = Path(__file__).parents[1]
+    named = Counter(
+        node.name
+        for folder in (root / "src", root / "papers" / "src")
+        for source in folder.rglob("*.py")
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert named["Estimate"] == 1
+    assert {name for name, times in named.items() if times > 1} <= {"Bootstrap", "LikelihoodRatio", "Space"}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from heldout._types import Floats
-from heldout.dropping.replay import PredictedRows, Remaining
+from heldout.dropping.replay import BarrierRows, Remaining
 from heldout.kernels.reference import on_exact_grid
 from heldout.metrics.row_losses import most_drawn
 from heldout.selection.base import NONE_CHOSEN
@@ -120,7 +120,7 @@ class LossCourse:
     """In the order in which they run; one a barrier is enough."""
     first_row: NDArray[np.intp]
     """(U,): a row of each unit: the rows of a group have the same count."""
-    predicted_rows: tuple[PredictedRows, ...] | None = None
+    predicted_rows: tuple[BarrierRows, ...] | None = None
     """If the selection rule is not simply the least mean loss: they give the leader at each barrier."""
     threshold: float = 0.0
     """Shares that are certainly below it are not computed, and are 0."""
@@ -182,7 +182,7 @@ class LossStandings:
         )
         self._columns = np.arange(course.splits[0].losses.shape[1])
         self._most = most_drawn(int(counts.shape[1]))
-        self._predicted: PredictedRows | None = None
+        self._predicted: BarrierRows | None = None
         self._begin()
 
     def _begin(self) -> None:

@@ -159,7 +159,7 @@ class RacedSelection(SelectionReplay):
 
 
 @dataclass(frozen=True, eq=False)
-class PredictedRows:
+class BarrierRows:
     """The rows predicted before a barrier, and the selection rule on the predictions of them."""
 
     rows: NDArray[np.intp]
@@ -188,7 +188,7 @@ class PredictedRows:
 class CountedCourse:
     """For any metric: at each barrier the drawn rows are drawn again."""
 
-    predicted_rows: tuple[PredictedRows, ...]
+    predicted_rows: tuple[BarrierRows, ...]
     """One a barrier."""
     n_draws: int
     """Bootstraps within each bootstrap; there is time for a few hundred."""
@@ -228,7 +228,7 @@ class CountedStandings:
 
 
 def draws_within(
-    counts: NDArray[np.uint8], predicted: PredictedRows, n_draws: int, entropy: int
+    counts: NDArray[np.uint8], predicted: BarrierRows, n_draws: int, entropy: int
 ) -> NDArray[np.uint8] | None:
     """Counts (n_draws, n) of bootstraps of the rows drawn ``counts`` (n,) times; None where there are none.
 
@@ -243,7 +243,7 @@ def draws_within(
         return None
 
 
-def share_worse(predicted: PredictedRows, counts: NDArray[np.uint8], leader: int) -> Floats:
+def share_worse(predicted: BarrierRows, counts: NDArray[np.uint8], leader: int) -> Floats:
     """(columns,): the share of bootstraps in which each column scores worse than the leader; NaN is not worse."""
     assert predicted.replay is not None, "only where the rule applies"
     score = predicted.replay.scores[0]

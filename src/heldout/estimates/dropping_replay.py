@@ -15,9 +15,9 @@ from heldout.data.task import Truth
 from heldout.dropping.base import judged_after
 from heldout.dropping.loss_course import LossCourse, SplitLosses, centred
 from heldout.dropping.replay import (
+    BarrierRows,
     CountedCourse,
     DroppingHistory,
-    PredictedRows,
     RacedSelection,
     SimulatedCourse,
     SimulatedRace,
@@ -193,12 +193,12 @@ class _Field:
             column, self.evidence.unit_of_row[rows], whole, np.ones(len(rows)) if weights is None else weights[rows]
         )
 
-    def _rows_at_barriers(self) -> tuple[PredictedRows, ...]:
+    def _rows_at_barriers(self) -> tuple[BarrierRows, ...]:
         return tuple(self._rows_at_barrier(number) for number in range(self.n_splits - 1))
 
-    def _rows_at_barrier(self, number: int) -> PredictedRows:
+    def _rows_at_barrier(self, number: int) -> BarrierRows:
         """The search's rule on what had been predicted when a split was met, as the race that was run asked it."""
-        nothing = PredictedRows(
+        nothing = BarrierRows(
             np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), None, np.empty(0, dtype=np.intp)
         )
         # As in the search: too few predictions for a judgement.
@@ -215,7 +215,7 @@ class _Field:
             evidence = gather(self.truth, partial, question)
         except InputError:  # a class or an event that no row has so far: no configuration was judged
             return nothing
-        return PredictedRows(
+        return BarrierRows(
             np.searchsorted(self.evidence.used, evidence.used),
             np.searchsorted(self.configurations, evidence.candidates),
             evidence.replay,

@@ -48,7 +48,7 @@ often the configuration whose folds happen to differ least, and the winner withi
 
 
 @dataclass(frozen=True, eq=False)
-class Selected:
+class MatrixChoice:
     """What the rule selects from a matrix on the scales of an aggregate."""
 
     matrix: Matrix
@@ -87,7 +87,7 @@ class Selected:
         return flag_of_incomparable_folds(self.matrix, self.predictions, pairs, self.winner)
 
     @property
-    def on_scale_of_folds(self) -> Selected:
+    def on_scale_of_folds(self) -> MatrixChoice:
         """The same, or of pairs within folds where models of different folds are on no common scale."""
         if not self.incomparable and self.matrix.n_rows_used >= ROWS_THAT_TELL:
             return self
@@ -116,7 +116,7 @@ def gather(
     return evidence_of(select(matrix.of_part(known) if draws_rows else matrix, scales))
 
 
-def select(matrix: Matrix, scales: Scales) -> Selected:
+def select(matrix: Matrix, scales: Scales) -> MatrixChoice:
     """The winner of a matrix, on the scales of an aggregate and a method."""
     question = matrix.question
     if scales.value == "aligned" and not matrix.may_align:
@@ -128,31 +128,31 @@ def select(matrix: Matrix, scales: Scales) -> Selected:
         )
     check_without_groups(question.settings.blocks, question.groups)
     with quiet_if_foreign(question.metrics):
-        selected = _selected(matrix, scales)
-        if matrix.whole is not None and not _carry_enough(selected):
+        choice = _choice_on(matrix, scales)
+        if matrix.whole is not None and not _carry_enough(choice):
             return select(matrix.whole, scales)
-    return selected
+    return choice
 
 
-def _carry_enough(selected: Selected) -> bool:
+def _carry_enough(choice: MatrixChoice) -> bool:
     """Whether so many rows of a part carry the deviations of the winner's that they show its noise."""
-    return bool(rows_that_carry(selected.matrix, selected.predictions) >= ENOUGH_OF_A_PART)
+    return bool(rows_that_carry(choice.matrix, choice.predictions) >= ENOUGH_OF_A_PART)
 
 
-def evidence_of(selected: Selected) -> Candidates:
-    """The evidence of what was selected."""
-    scales = selected.scales
-    with quiet_if_foreign(selected.matrix.question.metrics):
-        if scales.value == scales.selection or not selected.incomparable:
-            return _evidence(selected)
+def evidence_of(choice: MatrixChoice) -> Candidates:
+    """The evidence of what was chosen."""
+    scales = choice.scales
+    with quiet_if_foreign(choice.matrix.question.metrics):
+        if scales.value == scales.selection or not choice.incomparable:
+            return _evidence(choice)
         # Models of different folds are on no common scale, so all rows together mean nothing: back to the scale of
         # the selection.
-        evidence = _evidence(_selected(selected.matrix, Scales(scales.selection, scales.selection)))
-    sentences = {flag: f"{sentence} {STAYS_ON_FOLDS}" for flag, sentence in selected.incomparable.items()}
+        evidence = _evidence(_choice_on(choice.matrix, Scales(scales.selection, scales.selection)))
+    sentences = {flag: f"{sentence} {STAYS_ON_FOLDS}" for flag, sentence in choice.incomparable.items()}
     return replace(evidence, flags={**evidence.flags, **sentences})
 
 
-def _selected(matrix: Matrix, scales: Scales) -> Selected:
+def _choice_on(matrix: Matrix, scales: Scales) -> MatrixChoice:
     question, metric = matrix.question, matrix.question.metric
     selection = {name: matrix.score(each, scales.selection) for name, each in question.selected_on.items()}
     # Reported and selected by the same metric on the same scale: one table of scores serves both.
@@ -174,18 +174,18 @@ def _selected(matrix: Matrix, scales: Scales) -> Selected:
         predictions = (matrix.whole or matrix).predictions
         without = replace(predictions, failed={**predictions.failed, **unscored})
         again = matrix_of(matrix.whole_truth, without, question)
-        return _selected(again if matrix.part is None else again.of_part(matrix.known), scales)
+        return _choice_on(again if matrix.part is None else again.of_part(matrix.known), scales)
     if question.winner is None:
         chosen = _winner(replay, matrix.truth.n_rows)
     else:
         chosen = Choice(np.flatnonzero(matrix.candidates == question.winner))
-    return Selected(matrix, scales, scores, by_fold, flags, averages, replay, chosen)
+    return MatrixChoice(matrix, scales, scores, by_fold, flags, averages, replay, chosen)
 
 
-def _evidence(selected: Selected) -> Candidates:
-    matrix, scales, by_fold, replay = selected.matrix, selected.scales, selected.by_fold, selected.replay
-    question, folds, scores = matrix.question, matrix.segments["folds"], selected.scores
-    out_of_bag, segment_flags = scores, dict(selected.flags)
+def _evidence(choice: MatrixChoice) -> Candidates:
+    matrix, scales, by_fold, replay = choice.matrix, choice.scales, choice.by_fold, choice.replay
+    question, folds, scores = matrix.question, matrix.segments["folds"], choice.scores
+    out_of_bag, segment_flags = scores, dict(choice.flags)
     if scales.value == "folds":
         out_of_bag, pooled = _out_of_bag_score(matrix, scores)
         segment_flags |= pooled
@@ -197,7 +197,7 @@ def _evidence(selected: Selected) -> Candidates:
         metric=question.metric,
         names=matrix.predictions.names,
         candidates=matrix.configurations,
-        winner=selected.winner,
+        winner=choice.winner,
         settings=question.settings,
         selection=question.rule.name,
         aggregate=scales.selection,
@@ -216,21 +216,21 @@ def _evidence(selected: Selected) -> Candidates:
         rule=replay.rule,
         read=tuple(score.metric for score in replay.scores),
         sample_weight=scores.sample_weight,
-        chosen=selected.chosen,
+        chosen=choice.chosen,
         thresholds=None if matrix.cuts is None else matrix.cuts.threshold,
         unit_of_row=matrix.unit_of_row,
         grouped=question.groups is not None,
         predictions=matrix.as_metric_reads(question.metric),
         in_play=matrix.in_play,
         folds=folds,
-        averages=selected.averages,
+        averages=choice.averages,
         baseline=_constant_of_all_rows(matrix),
     )
     flags = {
         **flags_of_matrix(matrix.whole or matrix),
-        **_flag_of_part(selected),
+        **_flag_of_part(choice),
         **segment_flags,
-        **(selected.incomparable or flags_of_scales(matrix, evidence, scales)),
+        **(choice.incomparable or flags_of_scales(matrix, evidence, scales)),
         **flags_of_rows(evidence),
     }
     evidence = replace(evidence, flags=flags, details=_provenance(matrix, evidence, scales))
@@ -248,13 +248,13 @@ def _constant_of_all_rows(matrix: Matrix) -> float | None:
     return constant_of_rows(matrix.question.metric, truth, sample_weight=weights)
 
 
-def _flag_of_part(selected: Selected) -> dict[Flag, str]:
-    matrix = selected.matrix
+def _flag_of_part(choice: MatrixChoice) -> dict[Flag, str]:
+    matrix = choice.matrix
     if matrix.part is None:
         return {}
     sentence = Flag.NOISE_OF_A_PART.filled(part=len(matrix.used), total=matrix.part.n_rows)
     # Without the predictions of all rows there is no better part.
-    rough = matrix.whole is None and not _carry_enough(selected)
+    rough = matrix.whole is None and not _carry_enough(choice)
     return {Flag.NOISE_OF_A_PART: f"{sentence} {ROUGHLY_KNOWN}" if rough else sentence}
 
 

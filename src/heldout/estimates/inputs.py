@@ -93,10 +93,10 @@ class Inputs:
         # By both scales: methods with the same scales share one evidence, and so the draws.
         if (scales, method.draws_rows) not in self._gathered:
             with enough_memory("what the metric reads of the predictions", FEWER):
-                selected = select(self._part if method.draws_rows else self._matrix, scales)
+                choice = select(self._part if method.draws_rows else self._matrix, scales)
                 if scales == ("pooled", "pooled") and self._may_count_within:
-                    selected = selected.on_scale_of_folds
-                evidence = evidence_of(selected)
+                    choice = choice.on_scale_of_folds
+                evidence = evidence_of(choice)
             evidence = replace(evidence, flags={**evidence.flags, **self.flags})
             self._gathered[scales, method.draws_rows] = evidence
         return self._gathered[scales, method.draws_rows]

@@ -333,8 +333,8 @@ def refused_on_splits(
     task: Task, folds: Folds, estimation: Estimation, metric: Metric, names: Sequence[str]
 ) -> str | None:
     """Why the method has no estimate from splits like these, as a sentence; None where it has one."""
-    tested = folds.labels >= 0
-    rows, groups, weights = np.flatnonzero(tested.any(axis=1)), task.groups, task.sample_weight
+    is_tested = folds.labels >= 0
+    rows, groups, weights = np.flatnonzero(is_tested.any(axis=1)), task.groups, task.sample_weight
     labels, truth, bound = folds.labels[rows], task.truth.rows(rows), metric.for_truth(task.truth)
     has_score = [_is_defined(bound, task.truth.rows(split.test)) for split in folds.splits]
     scores = np.repeat(np.where(has_score, 0.0, np.nan)[:, None], len(names), axis=1)
@@ -347,7 +347,7 @@ def refused_on_splits(
         fold_scores=scores, repeat_of_split=repeats,
         fold_replay=FoldReplay(rule, scores[:, :, None], columns, params, [metric.name], repeats),
         test_share=folds.test_share, halves=np.zeros((folds.n_halvings, 2, 1)) if folds.n_halvings else None,
-        truth=truth, in_play=tested[rows], grouped=groups is not None,
+        truth=truth, in_play=is_tested[rows], grouped=groups is not None,
         # Codes that never recur in another repeat.
         folds=np.where(labels >= 0, labels + np.arange(labels.shape[1]) * (labels.max() + 1), -1).astype(np.int32),
         unit_of_row=np.arange(len(rows)) if groups is None else np.unique(groups[rows], return_inverse=True)[1],
