@@ -33,7 +33,7 @@ from heldout.execution.search import Search
 from heldout.execution.search_check import check_search, warn_if_too_small, warn_of_settings
 from heldout.execution.store.search_note import note_of
 from heldout.execution.store.so_far import SearchSoFar
-from heldout.execution.training_size import SmallerTraining, corrected_for_size
+from heldout.execution.training_size import SmallerTraining, corrected_for_size, smaller_training_in
 from heldout.flags import Flag
 from heldout.imputation.tables import missing_counts
 from heldout.predictions import FoldScores, SearchQuestion
@@ -279,7 +279,7 @@ def evaluation_so_far(stored: SearchSoFar) -> Evaluation:
         When every configuration failed so far.
     """
     chosen = chosen_in(stored.search, stored.found)
-    smaller = stored.smaller_training(chosen)
+    smaller = smaller_training_in(chosen, stored.further)
     found = evaluation_of(chosen, RunSettings(), 0.0, flags=stored.flags, smaller_training=smaller)
     return replace(found, provenance={**found.provenance, **stored.fingerprints})
 

@@ -116,7 +116,8 @@ def _draws(
     spaces: Sequence[dict[str, Any]], number: Any, seed: int, model: str | None = None
 ) -> list[dict[str, Any]]:
     of_model = "" if model is None else f" of {model!r}"
-    _check_number(number, of_model)
+    check_count(f"n_iter{of_model}", number, argument="n_iter")
+    refuse_more_than(MOST_CONFIGURATIONS, int(number), "configurations (`n_iter`)", "a smaller `n_iter`")
     size = _size(spaces)
     if size is not None and size > sys.maxsize:
         raise InputError(
@@ -138,11 +139,6 @@ def _draws(
         raise InputError(
             f"the distributions{of_model} cannot be drawn from: {type(error).__name__}: {reason}."
         ) from error
-
-
-def _check_number(number: Any, of_model: str) -> None:
-    check_count(f"n_iter{of_model}", number, argument="n_iter")
-    refuse_more_than(MOST_CONFIGURATIONS, int(number), "configurations (`n_iter`)", "a smaller `n_iter`")
 
 
 def _size(spaces: Sequence[dict[str, Any]]) -> int | None:

@@ -203,9 +203,10 @@ class OpenRun:
                         n_remaining = len(scheduler.remaining(race))
                         self.tell(BarrierPassed(race, barrier, n_remaining, scheduler.n_saved))
         finally:
-            self.run.commit()
-            # Interrupted while a result was handled, the executor has not ended the others.
-            getattr(self._results, "close", lambda: None)()
+            try:
+                self.run.commit()
+            finally:  # of an executor that was interrupted while a result was handled
+                getattr(self._results, "close", lambda: None)()
         return [tuple(passed) for passed in barriers]
 
     def _do(self, cells: Sequence[CellKey], scheduler: Scheduler) -> None:

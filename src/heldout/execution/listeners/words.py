@@ -36,10 +36,13 @@ def event_line(event: Event, before: RunTally) -> str:
             return plan_line(event)
         case BarrierPassed():
             return barrier_line(event, before)
-        case WorkersLost():
-            return lost_line(event)
-        case FitsAdded():
-            return added_line(event)
+        case WorkersLost(running, reason):
+            again = f"{counted(len(running), 'fit')} begun there" if running else "what they had begun"
+            return f"lost workers ({reason}); {again} {'are' if len(running) > 1 else 'is'} done again"
+        case FitsAdded(n_configurations, n_splits, n_cells, n_resumed):
+            what = f"{counted(n_configurations, 'configuration')} x {counted(n_splits, 'pair')} of folds"
+            done = f", of which {n_resumed:,} are done already" if n_resumed else ""
+            return f"for the training size {what} = {counted(n_cells, 'further fit')}{done}"
         case StageStarted(stage):
             return STAGES.get(stage, stage)
         case SearchFinished(seconds, fits):
@@ -78,13 +81,6 @@ def plan_line(event: SearchStarted) -> str:
         words = f"{fits} of {counted(event.n_configurations, 'model')} on all rows and on bootstrap samples"
     are = "is" if event.n_resumed == 1 else "are"
     return f"{words}, of which {event.n_resumed} {are} done already" if event.n_resumed else words
-
-
-def added_line(event: FitsAdded) -> str:
-    """The fits that a correction for training size adds."""
-    what = f"{counted(event.n_configurations, 'configuration')} x {counted(event.n_splits, 'pair')} of folds"
-    before = f", of which {event.n_resumed:,} are done already" if event.n_resumed else ""
-    return f"for the training size {what} = {counted(event.n_cells, 'further fit')}{before}"
 
 
 def barrier_line(event: BarrierPassed, before: RunTally) -> str:
@@ -156,13 +152,6 @@ def sample_words(repeat: int, fold: int) -> str:
         return "all rows"
     of_stage = ("", " of the second stage")
     return f"bootstrap {repeat}" + (of_stage[fold] if fold < 2 else f", inner bootstrap {fold - 1}")
-
-
-def lost_line(event: WorkersLost) -> str:
-    """A loss of workers, and what runs again."""
-    again = f"{counted(len(event.running), 'fit')} begun there" if event.running else "what they had begun"
-    is_plural = len(event.running) != 1 and bool(event.running)
-    return f"lost workers ({event.reason}); {again} {'are' if is_plural else 'is'} done again"
 
 
 def fits_words(tally: RunTally) -> str:

@@ -19,14 +19,14 @@ from heldout.estimates.methods import method_of
 from heldout.estimates.types import Estimate
 from heldout.execution.cells import CellResult
 from heldout.execution.collect import RaceResults, ResultCollector
-from heldout.execution.conclusion import Conclusion, chosen_in, estimates_of
+from heldout.execution.conclusion import chosen_in, estimates_of
 from heldout.execution.search import Search
 from heldout.execution.store.file_status import one_moment
 from heldout.execution.store.opening import check_sound, has_tables, read_as_written
 from heldout.execution.store.runs import StoredRun, read_search
 from heldout.execution.store.schema import rows_of
 from heldout.execution.store.search_note import SearchText, StoredConfiguration, search_of
-from heldout.execution.training_size import SmallerTraining, corrected_for_size, smaller_training_in
+from heldout.execution.training_size import corrected_for_size, smaller_training_in
 from heldout.flags import Flag
 from heldout.folds.splits import Place
 
@@ -56,11 +56,8 @@ class SearchSoFar:
         estimates = estimates_of(chosen, n_jobs=n_jobs, flags=self.flags)
         if not self.search.training_size_correction:
             return estimates
-        return corrected_for_size(self.search, self.found, estimates, self.smaller_training(chosen))
-
-    def smaller_training(self, chosen: Conclusion) -> SmallerTraining | None:
-        """What corrects for training size; None where a fit for it is missing."""
-        return smaller_training_in(chosen, self.further)
+        smaller = smaller_training_in(chosen, self.further)
+        return corrected_for_size(self.search, self.found, estimates, smaller)
 
     def estimate(self, n_jobs: int | None = None) -> Estimate:
         """That of the scorer that decides.
