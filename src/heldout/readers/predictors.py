@@ -135,10 +135,10 @@ def remarks_on_text(frame: Any) -> list[str]:
             similar.append(f"{name!r} holds {quoted(sets[0])}")
     if examples:
         listed = ", ".join(f"{shortened(name)} ({shortened(text)})" for name, text in [*examples.items()][:5])
+        looks, they_are = ("looks", "it is") if len(examples) == 1 else ("look", "they are")
         remarks.append(
-            f"{listed} {'looks' if len(examples) == 1 else 'look'} like numbers but cannot be read as "
-            "numbers, so they are categories; write them like 1234.5, and leave missing cells empty, or name the "
-            "text of missing ones with --missing."
+            f"{listed} {looks} like numbers, but some cells are none, so {they_are} read as categories; write "
+            "numbers like 1234.5, and leave missing cells empty, or name the text of missing ones with --missing."
         )
     if similar:
         remarks.append(
