@@ -10,7 +10,7 @@ import pytest
 from heldout._text import number_text
 from heldout.estimates.types import Estimate, Interval, decimals_for
 from heldout.metrics.named import direction_sentence, in_sentence, metric_words
-from heldout.report.headline import headline_of
+from heldout.report.headline import Contest, headline_of
 from heldout.scales import plain, scale_of
 
 
@@ -114,6 +114,6 @@ def test_an_optimism_too_small_to_be_shown_is_said_in_words(
     value: float, optimism: float, half: float, said: str
 ) -> None:
     found = replace(estimate(value, value - half, value + half, optimism), metric="accuracy")
-    shown = {"uncorrected": None, "winner": "a", "candidates": 8, "rows": 10, "folds": "5 folds"}
+    contest = Contest("a", 8, 10, "5 folds")
     scale = replace(scale_of("accuracy", True), decimals=3)
-    assert said in headline_of(found, scale, **shown).sentence
+    assert said in headline_of(found, scale, contest, None).sentence

@@ -114,19 +114,15 @@ def problem_of(search: Search, inner: Any = None) -> SearchProblem:
     # Names of parameters are checked also where nothing of a grid is fitted here.
     for one in {(id(one.template), *sorted(one.params)): one for one in search.configurations}.values():
         one.fresh()
+    nested, refusal, several = None, "", len(search.configurations) > 1
+    folds = _defaults.INNER if inner is None else inner
     try:
-        nested = nested_folds(
-            search.task,
-            search.folds,
-            _defaults.INNER if inner is None else inner,
-            selects=len(search.configurations) > 1,
-            entropy=search.entropy,
-        )
+        nested = nested_folds(search.task, search.folds, folds, selects=several, entropy=search.entropy)
     except InputError as error:
         if inner is not None:
             raise
-        return SearchProblem(search, _families(search), None, str(error))
-    return SearchProblem(search, _families(search), nested, "")
+        refusal = str(error)
+    return SearchProblem(search, _families(search), nested, refusal)
 
 
 def _families(search: Search) -> tuple[Family, ...]:
@@ -318,9 +314,8 @@ def family_time(family: Family, fits: Sequence[TimedFit]) -> FamilyTime:
     mean = variance = alone = math.nan
     if done:
         mean = float(seconds.mean()) * n / family.size
-        alone = math.fsum(fit.seconds + fit.seconds_saved for fit in done) / sum(
-            len(fit.configurations) for fit in done
-        )
+        n_done = sum(len(fit.configurations) for fit in done)
+        alone = math.fsum(fit.seconds + fit.seconds_saved for fit in done) / n_done
     if n_timed == n:
         variance = 0.0
     elif n_timed > 1:
@@ -407,8 +402,7 @@ def costs_of(
 ) -> tuple[Cost, ...]:
     """The cost of every protocol that applies, from the times of fits on the first split."""
     total, costs = total_time(times, fits), []
-    simulated = () if worst_case is None else worst_case.biases
-    biases = {one.protocol: (one.bias, one.standard_error) for one in simulated}
+    biases = {one.protocol: (one.bias, one.standard_error) for one in (worst_case.biases if worst_case else ())}
     for protocol, searched, single, n_searched, fewest in _fits(problem):
         most = n_searched * len(searched) + len(single)
         least = most if fewest is None else fewest + len(single)
@@ -437,12 +431,8 @@ def _fits(problem: SearchProblem) -> Iterator[tuple[str, tuple[int, ...], tuple[
     Splits on each of which several configurations are fitted, those on which one is, the number of the several, and
     the smallest number of their fits if configurations may be dropped.
     """
-    folds, nested, c, last = (
-        problem.search.folds,
-        problem.nested,
-        problem.n_configurations,
-        problem.search.task.n_rows,
-    )
+    folds, nested, c = problem.search.folds, problem.nested, problem.n_configurations
+    last = problem.search.task.n_rows
     outer = _training(folds.splits)
     yield "cv", outer, (last,), c, None
     if problem.metric is not None:

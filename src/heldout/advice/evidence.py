@@ -142,8 +142,7 @@ def expected_change(evidence: Sequence[TableEvidence], n_rows: int) -> tuple[Exp
 
     Tables are compared by the ratio of N to half of their rows.
     """
-    is_large = n_rows >= LARGE_TRAINING
-    changes = []
+    is_large, changes = n_rows >= LARGE_TRAINING, []
     for scenario, published in PUBLISHED.items():
         lines = _nearest([line for line in evidence if line.scenario == scenario], n_rows)
         if not lines:
@@ -171,9 +170,7 @@ def _nearest(lines: Sequence[TableEvidence], n_rows: int) -> list[TableEvidence]
 
 def _range(values: NDArray[np.float64]) -> tuple[float, float]:
     """The study's interval of the mean; NaN where all tables agree or are too few to show a spread."""
-    if len(values) < FEWEST or len(np.unique(values)) < 2:
-        return math.nan, math.nan
-    return mean_interval(values, 0)
+    return mean_interval(values, 0) if len(values) >= FEWEST and np.ptp(values) else (math.nan, math.nan)
 
 
 def mean_interval(values: NDArray[np.float64], entropy: int) -> tuple[float, float]:

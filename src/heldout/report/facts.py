@@ -11,7 +11,7 @@ import numpy as np
 from heldout._sklearn import BaseSearchCV
 from heldout._text import counted
 from heldout._types import Floats
-from heldout.data.task import TaskKind, shortened
+from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.estimates.comparison import SEEN_IN_THE_ROW, Comparison
 from heldout.estimates.evidence import Candidates
@@ -29,6 +29,7 @@ from heldout.report.diagnostics import PredictedRows, predictions_facts, two_cla
 from heldout.report.displays.leaderboard import leaderboard_facts
 from heldout.report.entries import OPTIONAL, Facts
 from heldout.report.headline import (
+    Contest,
     calibration_advice,
     delivered_sentence,
     distribution_of,
@@ -42,11 +43,10 @@ from heldout.report.search_facts import comparison_facts, search_facts
 from heldout.report.settings import (
     citations_of,
     configurations_text,
+    data_facts,
     flag_facts,
     folds_text,
-    positive_text,
     reproduction_of,
-    rows_text,
     settings_of,
     with_text,
 )
@@ -126,25 +126,15 @@ def _estimate_facts(estimate: Estimate) -> Facts:
     provenance, rows = estimate.provenance, estimate.n_rows_used
     scale, _ = scale_of_estimate(estimate)
     n = int(provenance.get("n_candidates", 1))
-    headline = headline_of(
-        estimate,
-        scale,
-        uncorrected=estimate.uncorrected,
-        winner=estimate.selected_name,
-        candidates=n,
-        rows=rows,
-        folds="held-out predictions" if rows else "scores of splits",
-    )
+    contest = Contest(estimate.selected_name, n, rows, "held-out predictions" if rows else "scores of splits")
     return Facts(
         OPTIONAL,
         kind="estimate",
-        headline=headline,
-        facts=with_text(
-            {
-                "Rows": f"{rows:,}" if rows else "",
-                "Configurations": f"{int(provenance.get('n_configurations', n)):,}",
-            }
-        ),
+        headline=headline_of(estimate, scale, contest, estimate.uncorrected),
+        facts={
+            **({"Rows": f"{rows:,}"} if rows else {}),
+            "Configurations": f"{int(provenance.get('n_configurations', n)):,}",
+        },
         method=method_sentences(estimate),
         settings=settings_of([provenance]),
         flags=flag_facts({"": estimate}, ""),
@@ -183,23 +173,20 @@ def file_facts(
     scale = scale_of_metric(metric, estimate, pooled[evidence.candidates].tolist())
     # The figures show the predictions of one configuration; an ensemble is not one of them, and scores are none.
     configuration = estimate.selected if metric.reads_truth and not is_ensemble(estimate) else None
-    drawn = predictions_facts(
-        None if configuration is None else PredictedRows(truth, predictions, configuration, weights)
-    )
+    rows = None if configuration is None else PredictedRows(truth, predictions, configuration, weights)
+    drawn = predictions_facts(rows)
     diagnostics = drawn["diagnostics"]
     runs = counted(predictions.n_repeats, "run")
     folds = folds_text(predictions.folds, None) if metric.reads_truth else runs
-    headline = headline_of(
-        estimate,
-        scale,
-        uncorrected=estimate.uncorrected,
-        winner=estimate.selected_name,
-        candidates=evidence.n_candidates,
-        rows=estimate.n_rows_used,
-        folds=folds,
-        dropped=len(dropped),
-        classes=two_classes(truth),
+    contest = Contest(
+        estimate.selected_name, evidence.n_candidates, estimate.n_rows_used, folds, len(dropped), two_classes(truth)
     )
+    headline = headline_of(estimate, scale, contest, estimate.uncorrected)
+    # A single configuration of a binary task that has decision values and no probabilities.
+    is_uncalibrated = bool(contest.classes and diagnostics and diagnostics.roc and not diagnostics.calibration)
+    delivered = "" if not metric.reads_truth else delivered_sentence(
+        estimate, contest.rows, source="file", is_corrected=headline.label != "uncorrected" or not contest.is_choice
+    )  # fmt: skip
     return Facts(
         {**OPTIONAL, **_methods(comparison, scale)},
         leaderboard=None if leaderboard is None else leaderboard_facts(leaderboard),
@@ -215,15 +202,8 @@ def file_facts(
         citations=citations_of([estimate, *(() if comparison is None else comparison.values())], diagnostics),
         **study_facts(estimate),
         reproduction=reproduction_of([estimate.provenance]),
-        delivered=""
-        if not metric.reads_truth
-        else delivered_sentence(
-            estimate,
-            estimate.n_rows_used,
-            source="file",
-            is_corrected=headline.label != "uncorrected" or evidence.n_candidates + len(dropped) == 1,
-        ),
-        no_calibration=calibration_advice(None, "file") if _lacks_calibration(inputs, diagnostics) else "",
+        delivered=delivered,
+        no_calibration=calibration_advice(None, "file") if is_uncalibrated else "",
         command=command,
         title=title,
     )
@@ -259,12 +239,6 @@ def _methods(comparison: Comparison | None, scale: Scale) -> dict[str, Any]:
             for name, reason in comparison.refused.items()
         },
     }
-
-
-def _lacks_calibration(inputs: Inputs, diagnostics: Facts | None) -> bool:
-    """Whether a single configuration of a binary task has decision values and no probabilities."""
-    is_binary = inputs.truth.kind is TaskKind.BINARY
-    return is_binary and diagnostics is not None and bool(diagnostics.roc) and diagnostics.calibration is None
 
 
 def _with_members(estimate: Estimate, names: Sequence[str]) -> dict[str, Any]:
@@ -320,8 +294,7 @@ def _labelled(inputs: Inputs, failed: int, dropped: int, folds: str) -> dict[str
     several = predictions.folds is None and predictions.n_repeats > 1
     return with_text(
         {
-            "Rows": rows_text(inputs.truth),
-            "Positive class": positive_text(inputs.truth, [inputs.question.metric]),
+            **data_facts(inputs.truth, [inputs.question.metric]),
             "Configurations": configurations_text(predictions.n_configurations, failed, dropped),
             "Folds": folds if trained and predictions.folds is not None else "",
             "Runs": "" if trained else str(predictions.n_repeats),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -59,40 +59,43 @@ def label_of(estimate: Estimate) -> str:
     return "uncorrected" if estimate.method == "cv" or is_uncorrected(estimate) else "corrected"
 
 
-def headline_of(
-    estimate: Estimate | None,
-    scale: Scale,
-    *,
-    uncorrected: float | None,
-    winner: str,
-    candidates: int,
-    rows: int,
-    folds: str,
-    dropped: int = 0,
-    classes: tuple[str, ...] = (),
-) -> Facts:
-    """The headline of an estimate, or of the uncorrected score if there is no estimate.
+@dataclass(frozen=True)
+class Contest:
+    """What a winner was selected from, and on which rows."""
 
-    The winner was selected from the ``candidates``; the search had ``dropped`` so many others before. ``classes``:
-    the positive and the negative one of two.
-    """
+    winner: str
+    candidates: int
+    rows: int
+    folds: str
+    dropped: int = 0
+    """Configurations that the search dropped before: they are no candidates."""
+    classes: tuple[str, ...] = ()
+    """The positive and the negative one of two."""
+
+    @property
+    def is_choice(self) -> bool:
+        return self.candidates + self.dropped > 1
+
+
+def headline_of(estimate: Estimate | None, scale: Scale, contest: Contest, uncorrected: float | None) -> Facts:
+    """The headline of an estimate, or of the uncorrected score if there is no estimate."""
     numbers = number_facts(estimate, scale, uncorrected)
     if estimate is None or numbers.value is None:
         sentence = (
             f"No corrected {in_sentence(scale.title)} was computed. The uncorrected one is the winner's own "
             "cross-validated score, which is optimistic if there was a choice."
         )
-        return Facts(numbers, winner=winner, effect="", sentence=sentence, quote="")
+        return Facts(numbers, winner=contest.winner, effect="", sentence=sentence, quote="")
     return Facts(
         numbers,
-        winner=winner,
-        effect=effect_sentence(estimate.metric, numbers.value, classes),
-        sentence=_lead(numbers, estimate, candidates, dropped),
-        quote=_quote(numbers, estimate, winner, candidates, rows, folds, dropped),
+        winner=contest.winner,
+        effect=effect_sentence(estimate.metric, numbers.value, contest.classes),
+        sentence=_lead(numbers, estimate, contest),
+        quote=_quote(numbers, estimate, contest),
     )
 
 
-def _lead(numbers: Facts, estimate: Estimate, candidates: int, dropped: int) -> str:
+def _lead(numbers: Facts, estimate: Estimate, contest: Contest) -> str:
     """What the correction means."""
     scale, title = numbers.metric, in_sentence(numbers.metric.title)
     if numbers.label == "named beforehand":
@@ -104,9 +107,9 @@ def _lead(numbers: Facts, estimate: Estimate, candidates: int, dropped: int) -> 
         return _how(estimate)
     correction = estimate.provenance.get("training_size_correction")
     if correction is None:
-        return _optimism_sentence(numbers, estimate, candidates, dropped)
+        return _optimism_sentence(numbers, estimate, contest)
     without = replace(estimate, value=correction["value_without"], optimism=correction["optimism_without"])
-    of_selection = _optimism_sentence(number_facts(without, scale), without, candidates, dropped)
+    of_selection = _optimism_sentence(number_facts(without, scale), without, contest)
     return f"{of_selection} With training on all rows it is {scale.text(numbers.value)}."
 
 
@@ -126,12 +129,12 @@ _AFTER = {
 }
 
 
-def _optimism_sentence(numbers: Facts, estimate: Estimate, candidates: int, dropped: int) -> str:
+def _optimism_sentence(numbers: Facts, estimate: Estimate, contest: Contest) -> str:
     """What the correction means, for a reader who knows no statistics.
 
-    A two-part method selects among finalists on the rows that give the value. The configurations that the search
-    dropped early are no candidates.
+    A two-part method selects among finalists on the rows that give the value.
     """
+    candidates, dropped = contest.candidates, contest.dropped
     scale, metric, optimism = numbers.metric, in_sentence(numbers.metric.title), numbers.optimism
     selection, finalists = str(estimate.provenance.get("selection", "best")), _finalists(estimate)
     width = 0.0 if estimate.interval is None else estimate.interval.high - estimate.interval.low
@@ -171,14 +174,13 @@ def _optimism_sentence(numbers: Facts, estimate: Estimate, candidates: int, drop
     )
 
 
-def _quote(
-    numbers: Facts, estimate: Estimate, winner: str, candidates: int, rows: int, folds: str, dropped: int
-) -> str:
+def _quote(numbers: Facts, estimate: Estimate, contest: Contest) -> str:
     """The result as a sentence to quote."""
+    winner, candidates, dropped = contest.winner, contest.candidates, contest.dropped
     is_named, finalists = numbers.label == "named beforehand", _finalists(estimate)
     if is_named and candidates > 1:
         chosen = f"{winner}, named beforehand among {candidates:,} configurations"
-    elif candidates == 1 and not dropped:
+    elif not contest.is_choice:
         chosen = f"the only configuration evaluated, {winner}"
     else:
         among = f"selected among {candidates:,}" + (f" (another {dropped:,} dropped early)" if dropped else "")
@@ -193,7 +195,8 @@ def _quote(
         corrected += ", with an interval that holds for all configurations at once (Hoeffding)"
     value = numbers.metric.text(numbers.value)
     interval = f" ({numbers.interval_label} {numbers.interval_text})" if numbers.interval_text else ""
-    return f"{numbers.metric.title} of {chosen}: {value}{interval}, {corrected}, from {folds} of {rows:,} rows."
+    where = f"from {contest.folds} of {contest.rows:,} rows"
+    return f"{numbers.metric.title} of {chosen}: {value}{interval}, {corrected}, {where}."
 
 
 def _finalists(estimate: Estimate) -> int:

@@ -18,12 +18,13 @@ from heldout._record import json_safe
 from heldout._text import printable
 from heldout._version import __version__
 from heldout.errors import InputError, MissingExtraError, text_of
-from heldout.estimates.types import Estimate, is_uncorrected, optimism_beyond_rounding, was_named
+from heldout.estimates.types import Estimate, optimism_beyond_rounding
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.card import card_of
 from heldout.report.entries import Facts
 from heldout.report.facts import evaluation_of_result, facts
+from heldout.report.headline import label_of
 from heldout.report.render import write_report
 from heldout.result import Evaluation
 from heldout.scales import plain
@@ -40,13 +41,10 @@ def configurations_csv(evaluation: Evaluation) -> str:
     status = dict.fromkeys(range(len(configurations)), "compared") | {evaluation.winner: "winner"}
     status |= dict.fromkeys(evaluation.predictions.dropped, "dropped")
     status |= dict.fromkeys((*evaluation.failures, *evaluation.predictions.failed), "failed")
-    columns: dict[str, Any] = {
-        "configuration": list(status),
-        "name": configurations.names,
-        "params": [json.dumps(dict(params), default=plain) for params in configurations.params],
-        "status": list(status.values()),
-        "splits": np.isfinite(evaluation.fold_scores[evaluation.refit_metric].values).sum(axis=0).tolist(),
-    }
+    params = [json.dumps(dict(params), default=plain) for params in configurations.params]
+    columns: dict[str, Any] = {"configuration": status, "name": configurations.names, "params": params}
+    columns["status"] = status.values()
+    columns["splits"] = np.isfinite(evaluation.fold_scores[evaluation.refit_metric].values).sum(axis=0).tolist()
     for name, scores in evaluation.fold_scores.items():
         known = np.ma.masked_invalid(scores.values)
         columns[f"mean_{name}"], columns[f"sd_{name}"] = known.mean(axis=0).tolist(), known.std(axis=0).tolist()
@@ -110,9 +108,7 @@ def log_to_mlflow(
     except ImportError:
         raise MissingExtraError("ho.log_to_mlflow", "mlflow") from None
     said, estimates = facts(search), estimates_in(search)
-    flags = dict.fromkeys(flag.value for estimate in estimates.values() for flag in estimate.flags)
-    tags = {"heldout.version": __version__, **({"heldout.flags": ", ".join(flags)} if flags else {})}
-    scores = [pair for name, estimate in estimates.items() for pair in scores_of(name, estimate).items()]
+    flags = ", ".join(dict.fromkeys(flag.value for estimate in estimates.values() for flag in estimate.flags))
     with tempfile.TemporaryDirectory() as folder:
         _write_files(search, said, Path(folder), report=report)
         try:
@@ -122,10 +118,12 @@ def log_to_mlflow(
             run_id = str(run.info.run_id)
             for key, text in _params(said):
                 client.log_param(run_id, key, text)
-            for key, number in scores:
-                client.log_metric(run_id, key, number)
-            for key, text in tags.items():
-                client.set_tag(run_id, key, text)
+            for name, estimate in estimates.items():
+                for key, number in scores_of(name, estimate).items():
+                    client.log_metric(run_id, key, number)
+            client.set_tag(run_id, "heldout.version", __version__)
+            if flags:
+                client.set_tag(run_id, "heldout.flags", flags)
             client.log_artifacts(run_id, folder)
             if active is None:
                 client.set_terminated(run_id)  # without this the run would show as running
@@ -172,16 +170,14 @@ def scores_of(name: str, estimate: Estimate) -> dict[str, float]:
     >>> list(scores_of("roc_auc", estimate))
     ['roc_auc_corrected', 'roc_auc_low', 'roc_auc_high', 'roc_auc_uncorrected', 'roc_auc_optimism']
     """
-    interval, key = estimate.interval, _key(name)
-    corrected = not (estimate.method == "cv" or is_uncorrected(estimate) or was_named(estimate))
+    low, high = (math.nan, math.nan) if estimate.interval is None else estimate.interval
     numbers = {
-        f"{key}_{'corrected' if corrected else 'value'}": estimate.value,
-        f"{key}_low": math.nan if interval is None else interval.low,
-        f"{key}_high": math.nan if interval is None else interval.high,
-        f"{key}_uncorrected": estimate.uncorrected,
-        f"{key}_optimism": optimism_beyond_rounding(estimate),
+        "corrected" if label_of(estimate) == "corrected" else "value": estimate.value,
+        "low": low,
+        "high": high,
     }
-    return {name: float(number) for name, number in numbers.items() if math.isfinite(number)}
+    numbers |= {"uncorrected": estimate.uncorrected, "optimism": optimism_beyond_rounding(estimate)}
+    return {_key(f"{name}_{what}"): float(number) for what, number in numbers.items() if math.isfinite(number)}
 
 
 def _params(said: Facts) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,6 @@ import numpy as np
 
 from heldout._record import json_number
 from heldout._text import bytes_text, counted, number_text
-from heldout._types import Floats
 from heldout.configurations import NotHashableError
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
@@ -32,6 +31,7 @@ from heldout.report.configuration_scores import search_scale
 from heldout.report.diagnostics import PredictedRows, class_names, predictions_facts, two_classes
 from heldout.report.entries import OPTIONAL, Facts
 from heldout.report.headline import (
+    Contest,
     calibration_advice,
     delivered_sentence,
     distribution_of,
@@ -45,12 +45,11 @@ from heldout.report.ranking import column_means, rank_configurations
 from heldout.report.settings import (
     citations_of,
     configurations_text,
+    data_facts,
     drop_text,
     flag_facts,
     folds_text,
-    positive_text,
     reproduction_of,
-    rows_text,
     settings_of,
     with_text,
 )
@@ -66,7 +65,6 @@ def search_facts(evaluation: Evaluation) -> Facts:
     scale = search_scale(evaluation, name)
     failures = {**evaluation.predictions.failed, **evaluation.failures}
     dropped = set(evaluation.predictions.dropped) - set(failures)
-    folds = _folds_text(evaluation)
     provenance = {} if estimate is None else estimate.provenance
     of_search = {
         "dropping": drop_text(evaluation.provenance.get("drop")),
@@ -78,24 +76,22 @@ def search_facts(evaluation: Evaluation) -> Facts:
     of_shown, held, weights = evaluation.shown_rows
     predictions = predictions_facts(PredictedRows(of_shown, held, winner, weights))
     diagnostics = predictions["diagnostics"]
-    candidates = len(evaluation.configurations) - len(failures) - len(dropped)
-    headline = headline_of(
-        estimate,
-        scale,
-        uncorrected=None if shown is None else scale.sign * shown,
+    contest = Contest(
         # A two-part method may have selected another configuration than the search; the number is of that one.
         winner=evaluation.configurations.names[winner] if estimate is None else estimate.selected_name,
-        candidates=candidates,
+        candidates=len(evaluation.configurations) - len(failures) - len(dropped),
         rows=evaluation.task.n_rows,
-        folds=folds,
+        folds=_folds_text(evaluation),
         dropped=len(dropped),
         classes=two_classes(truth),
     )
+    headline = headline_of(estimate, scale, contest, None if shown is None else scale.sign * shown)
+    sources = [*sources_of(evaluation), *evaluation.provenance.get("sources_of_imputation", ())]
     return Facts(
         OPTIONAL,
         kind="search",
         headline=headline,
-        facts=_labelled(evaluation, len(failures), len(dropped), folds),
+        facts=_labelled(evaluation, len(failures), len(dropped), contest.folds),
         distribution=distribution_of(estimate, scale),
         metrics=_metric_rows(evaluation),
         race=race_of(evaluation, scale),
@@ -107,13 +103,13 @@ def search_facts(evaluation: Evaluation) -> Facts:
         method=method_sentences(estimate),
         settings=settings_of([provenance, of_search]),
         flags=flag_facts(evaluation.estimates, name),
-        citations=citations_of(evaluation.estimates.values(), diagnostics, _further_sources(evaluation)),
+        citations=citations_of(evaluation.estimates.values(), diagnostics, sources),
         reproduction=reproduction_of([evaluation.provenance, provenance]) | _fingerprints(evaluation),
         delivered=delivered_sentence(
             estimate,
-            evaluation.task.n_rows,
+            contest.rows,
             source="search",
-            is_corrected=headline.label != "uncorrected" or candidates + len(dropped) == 1,
+            is_corrected=headline.label != "uncorrected" or not contest.is_choice,
             is_fitted=model is not None,
             is_bounded=evaluation.provenance.get("deploy") == "bounded",
         ),
@@ -129,7 +125,8 @@ def search_facts(evaluation: Evaluation) -> Facts:
 
 def _ranking(evaluation: Evaluation, scale: Scale, failures: Mapping[int, str], dropped: set[int]) -> Facts:
     name, estimate = evaluation.refit_metric, evaluation.estimate
-    fold_scores = evaluation.fold_scores.get(name)
+    fold_scores, trained = evaluation.fold_scores.get(name), evaluation.cells.train_scores.get(name)
+    has_trained = trained is not None and not np.isnan(trained.values).all()
     return rank_configurations(
         evaluation.configurations.names,
         scale,
@@ -143,7 +140,7 @@ def _ranking(evaluation: Evaluation, scale: Scale, failures: Mapping[int, str], 
         within=name in evaluation.within_scores,
         dropped=dropped,
         parts=parts_of(evaluation.configurations),
-        train=_train_means(evaluation, name),
+        train=column_means(trained.values.T) if trained is not None and has_trained else None,
     )
 
 
@@ -179,27 +176,14 @@ def _no_calibration(evaluation: Evaluation, diagnostics: Facts | None) -> str:
     return calibration_advice(evaluation.configurations[evaluation.winner].fresh(), "search")
 
 
-def _train_means(evaluation: Evaluation, name: str) -> Floats | None:
-    """Each configuration's mean score on the rows that trained it (C,); None if these scores were not computed."""
-    column = evaluation.cells.train_scores.get(name)
-    return None if column is None or np.isnan(column.values).all() else column_means(column.values.T)
-
-
-def _further_sources(evaluation: Evaluation) -> list[str]:
-    return [*sources_of(evaluation), *evaluation.provenance.get("sources_of_imputation", ())]
-
-
 def _metric_rows(evaluation: Evaluation) -> tuple[Facts, ...]:
     """The estimates of a search with several metrics; empty for a single one."""
-    if len(evaluation.estimates) < 2:
-        return ()
+    several = evaluation.estimates if len(evaluation.estimates) > 1 else {}
     return tuple(
         Facts(
-            number_facts(estimate, search_scale(evaluation, name)),
-            name=name,
-            chose=name == evaluation.refit_metric,
+            number_facts(estimate, search_scale(evaluation, name)), name=name, chose=name == evaluation.refit_metric
         )
-        for name, estimate in evaluation.estimates.items()
+        for name, estimate in several.items()
     )
 
 
@@ -207,9 +191,7 @@ def _folds_text(evaluation: Evaluation) -> str:
     """Folds and repeats; for a search that stopped early, how many of the splits were used."""
     done = evaluation.folds.n_splits
     planned = evaluation.provenance.get("n_splits_planned", done)
-    if done < planned:
-        return f"{done} of {planned} splits"
-    return folds_text(evaluation.predictions.folds, done)
+    return f"{done} of {planned} splits" if done < planned else folds_text(evaluation.predictions.folds, done)
 
 
 def _labelled(evaluation: Evaluation, failed: int, dropped: int, folds: str) -> dict[str, str]:
@@ -219,19 +201,17 @@ def _labelled(evaluation: Evaluation, failed: int, dropped: int, folds: str) -> 
     # Summed over all fits, so a resumed run shows the same as an uninterrupted one.
     columns = evaluation.cells.columns
     seconds = float(columns["fit_seconds"].sum() + columns["score_seconds"].sum())
-    n_timed = evaluation.n_fits_of_search
-    is_whole = evaluation.is_one_search
-    what = "all fits" if is_whole else "the search on all rows"
+    what = "all fits" if evaluation.is_one_search else "the search on all rows"
+    of_what = "" if evaluation.is_one_search else f" of {what}"
     shared = evaluation.shared_fits
-    in_all = shared_line(evaluation.n_fits_shared, n_timed, shared) if shared else ""
+    in_all = shared_line(evaluation.n_fits_shared, evaluation.n_fits_of_search, shared) if shared else ""
     return with_text(
         {
-            "Rows": rows_text(evaluation.task.truth),
-            "Positive class": positive_text(evaluation.task.truth, evaluation.metrics.values()),
+            **data_facts(evaluation.task.truth, evaluation.metrics.values()),
             "Configurations": configurations_text(len(evaluation.configurations), failed, dropped),
             "Folds": folds,
             "Fits": fits,
-            "Shared fits" if is_whole else "Shared fits of the search on all rows": in_all,
+            f"Shared fits{of_what}": in_all,
             f"Time of {what}": work_words(seconds) if seconds else "",
         }
     )

@@ -126,6 +126,11 @@ def drop_text(drop: Mapping[str, Any] | None) -> str:
     return f"{drop.get('rule', '')} ({settings})" if settings else str(drop.get("rule", ""))
 
 
+def data_facts(truth: Truth, metrics: Iterable[Metric | None]) -> dict[str, str]:
+    """The rows, and which class is positive."""
+    return {"Rows": rows_text(truth), "Positive class": positive_text(truth, metrics)}
+
+
 def configurations_text(total: int, failed: int, dropped: int) -> str:
     """The number of configurations, and how many of them were dropped or failed."""
     out = (f", {n:,} {how}" for n, how in ((dropped, "dropped"), (failed, "failed")) if n)

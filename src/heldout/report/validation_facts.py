@@ -36,10 +36,9 @@ from heldout.report.headline import effect_sentence, number_facts
 from heldout.report.ranking import failure_groups
 from heldout.report.settings import (
     citations_of,
+    data_facts,
     flag_facts,
-    positive_text,
     reproduction_of,
-    rows_text,
     settings_of,
     with_text,
 )
@@ -180,11 +179,9 @@ def _labelled(validation: Validation) -> dict[str, str]:
     if validation.n_second_bootstraps:
         bootstraps = f"{validation.n_bootstraps:,} to choose the model; {bootstraps} to estimate it"
     n_models = len(validation.candidates)
-    truth = validation.replicates.truth
     return with_text(
         {
-            "Rows": rows_text(truth),
-            "Positive class": positive_text(truth, validation.metrics.values()),
+            **data_facts(validation.replicates.truth, validation.metrics.values()),
             "Models": f"{n_models:,}" if n_models > 1 else "",
             "Bootstraps": bootstraps,
             "Imputations": f"{completions:,}" if completions > 1 else "",
