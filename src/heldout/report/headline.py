@@ -256,20 +256,23 @@ FITS_WITHOUT_TWO = (
 """Of a method with a correction for training size."""
 
 
-def method_sentences(estimate: Estimate | None, *, with_training_rows: bool = True) -> tuple[str, ...]:
+def method_sentences(estimate: Estimate | None) -> tuple[str, ...]:
     """How the number was computed, and what it estimates; empty without a number."""
     if estimate is None or not np.isfinite(estimate.value):
         return ()
     provenance: Mapping[str, Any] = estimate.provenance
     shrinkage = provenance.get("shrinkage") if estimate.method == "bbc" else None
     drawn_in = "" if shrinkage is None else CALIBRATED_INTERVAL.format(shrinkage=shrinkage)
-    quantity = provenance.get("quantity")
-    rows = provenance.get("training_rows") if with_training_rows else None
-    what = quantity_sentence(str(quantity), rows) if quantity else ""
     kind = provenance.get("interval_of_test_part", provenance.get("interval"))
     interval = INTERVAL_SENTENCES.get(str(kind), "")
-    sentences = (_how(estimate), _control(estimate), drawn_in, interval, what)
-    return tuple(sentence for sentence in sentences if sentence)
+    what = what_is_estimated(estimate)
+    return tuple(filter(None, (_how(estimate), _control(estimate), drawn_in, interval, what)))
+
+
+def what_is_estimated(estimate: Estimate) -> str:
+    """The quantity in a sentence; empty where it is not said."""
+    quantity = estimate.provenance.get("quantity")
+    return quantity_sentence(str(quantity), estimate.provenance.get("training_rows")) if quantity else ""
 
 
 def _how(estimate: Estimate) -> str:

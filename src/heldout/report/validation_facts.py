@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from heldout._record import json_number
-from heldout._text import counted, number_text
+from heldout._text import counted
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
-from heldout.estimates.base import quantity_sentence
 from heldout.estimates.types import Estimate
 from heldout.imputation.coefficients import PooledCoefficients
 from heldout.imputation.imputed_model import member_of
@@ -29,10 +28,14 @@ from heldout.protocols.validation.rows import Candidate, ValidationRow
 from heldout.protocols.words import frequency_sentence, method_words
 from heldout.report.configuration_parts import parameters_of
 from heldout.report.diagnostics import two_classes
-from heldout.report.displays.curves import CurvesDisplay
-from heldout.report.displays.winner_curves import CalibrationDisplay, DecisionCurveDisplay, RocCurveDisplay
+from heldout.report.displays.winner_curves import (
+    CalibrationDisplay,
+    CurvesDisplay,
+    DecisionCurveDisplay,
+    RocCurveDisplay,
+)
 from heldout.report.entries import Facts, facts_of_fields
-from heldout.report.headline import effect_sentence, number_facts
+from heldout.report.headline import effect_sentence, number_facts, what_is_estimated
 from heldout.report.ranking import failure_groups
 from heldout.report.settings import (
     citations_of,
@@ -141,22 +144,19 @@ def _headline(validation: Validation, estimate: Estimate, scale: Scale) -> Facts
         label="corrected",
         winner=name,
         effect=effect_sentence(estimate.metric, value, two_classes(validation.replicates.truth)),
-        sentence=_sentence(
-            in_sentence(scale.title), apparent, value, estimate.optimism, estimate.method, n, scale.decimals
-        ),
+        sentence=_sentence(scale, apparent, value, estimate, n),
         quote=(
-            f"{scale.title} of {name}: {number_text(value, scale.decimals)}{interval}, corrected for optimism by "
-            f"{method_words(estimate.method).name} ({n:,} samples) from {number_text(apparent, scale.decimals)} "
-            f"apparent, on {counted(estimate.n_rows_used, 'row')}."
+            f"{scale.title} of {name}: {scale.text(value)}{interval}, corrected for optimism by "
+            f"{method_words(estimate.method).name} ({n:,} samples) from {scale.text(apparent)} apparent, on "
+            f"{counted(estimate.n_rows_used, 'row')}."
         ),
     )
 
 
-def _sentence(
-    metric: str, apparent: float, value: float, optimism: float, method: str, bootstraps: int, decimals: int = 3
-) -> str:
+def _sentence(scale: Scale, apparent: float, value: float, estimate: Estimate, bootstraps: int) -> str:
     """What the correction means, for a reader who knows no statistics."""
-    before, after, much = (number_text(number, decimals) for number in (apparent, value, optimism))
+    metric, method, optimism = in_sentence(scale.title), estimate.method, estimate.optimism
+    before, after, much = map(scale.text, (apparent, value, optimism))
     article = "an" if metric[:1].lower() in "aeiou" or metric[:3] == "ROC" else "a"
     start = f"On the rows that it was fitted on, the model has {article} {metric} of {before}"
     if method in ("optimism", "two_stage"):
@@ -230,16 +230,13 @@ def _candidate(candidate: Candidate, metric: str, scale: Scale, *, is_selected: 
 
 def _imputation(validation: Validation) -> Facts | None:
     """How often missing values were imputed and when, and what backward selection kept; None of complete data."""
-    imputation = validation.settings.get("imputation")
-    if not imputation or validation.replicates.n_completions < 2:
+    imputation, number = validation.settings.get("imputation"), validation.replicates.n_completions
+    if not imputation or number < 2:
         return None
-    is_selected = validation.selection is not None
-    return Facts(
-        number=validation.replicates.n_completions,
-        order=str(imputation["order"]),
-        selection=str(validation.selection) if is_selected else "",
-        frequency=frequency_sentence(validation.selection_frequency) if is_selected else "",
-    )
+    selection = frequency = ""
+    if validation.selection is not None:
+        selection, frequency = str(validation.selection), frequency_sentence(validation.selection_frequency)
+    return Facts(number=number, order=str(imputation["order"]), selection=selection, frequency=frequency)
 
 
 def _coefficients(validation: Validation) -> Facts | None:
@@ -259,16 +256,14 @@ def _coefficients(validation: Validation) -> Facts | None:
 
 def _method(estimate: Estimate, validation: Validation) -> tuple[str, ...]:
     """How the number was computed, and what it estimates."""
-    provenance: Mapping[str, Any] = estimate.provenance
-    quantity, rows = provenance.get("quantity"), provenance.get("training_rows")
-    kind = str(provenance.get("interval"))
+    provenance, kind = estimate.provenance, str(estimate.provenance.get("interval"))
     sentences = (
         *(method_words(method).sentence(validation.n_bootstraps) for method in validation.methods),
         ADJUSTED_SENTENCE if provenance.get("optimism_adjusted") else "",
         "" if estimate.interval is None else INTERVAL_SENTENCES.get(kind, ""),
-        quantity_sentence(str(quantity), rows) if quantity else "",
+        what_is_estimated(estimate),
     )
-    return tuple(sentence for sentence in sentences if sentence)
+    return tuple(filter(None, sentences))
 
 
 def _settings(validation: Validation, estimate: Estimate) -> dict[str, Any]:
@@ -278,9 +273,8 @@ def _settings(validation: Validation, estimate: Estimate) -> dict[str, Any]:
         for key, value in estimate.provenance.items()
         if key not in _IN_THE_TABLE
     }
-    kind = str(settings.get("interval"))
-    settings["interval"] = INTERVAL_WORDS.get(kind, "") if estimate.interval else ""
-    return settings
+    words = INTERVAL_WORDS.get(str(settings.get("interval")), "")
+    return {**settings, "interval": words if estimate.interval else ""}
 
 
 MOST_CLASSES = 4

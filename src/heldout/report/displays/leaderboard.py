@@ -98,15 +98,11 @@ def leaderboard_facts(board: Leaderboard) -> Facts:
 
 def _row_facts(row: LeaderboardRow, sign: int) -> Facts:
     low, high = (None, None) if row.interval is None else sorted(sign * end for end in row.interval)
-    beside = row.difference
+    ends = "difference_low=difference.interval.low difference_high=difference.interval.high"
     return Facts(
-        name=row.name,
+        Facts.of(row, f"name tier difference=difference.value {ends}"),
         value=sign * row.value,
         low=low,
         high=high,
         uncorrected=sign * row.uncorrected,
-        tier=row.tier,
-        difference=None if beside is None else beside.value,
-        difference_low=None if beside is None else beside.interval.low,
-        difference_high=None if beside is None else beside.interval.high,
     )

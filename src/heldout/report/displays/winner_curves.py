@@ -1,38 +1,404 @@
-"""ROC, precision-recall, calibration and decision curves of one configuration's predictions."""
+"""ROC, precision-recall, calibration and decision curves of one configuration's predictions.
+
+From a search they are of the winner's held-out predictions, uncorrected for its choice. From a validation they are
+apparent and corrected for optimism.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
+from heldout._record import json_number
 from heldout._text import number_text
 from heldout._types import Floats
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
-from heldout.estimates.types import decimals_for
+from heldout.estimates.inputs import read_inputs
+from heldout.estimates.paired.compare import index_of_name
+from heldout.estimates.question import AGGREGATE_WORDS
+from heldout.estimates.types import Estimate, decimals_for
+from heldout.flags import Flag
 from heldout.kernels.reference_curves import precision_recall_points
-from heldout.metrics.base import Response
+from heldout.metrics.base import Response, positive_of
+from heldout.metrics.named import in_sentence, metric_words
+from heldout.predictions import HeldOutPredictions
 from heldout.protocols.validation.curves.calibration import calibration_curve
 from heldout.protocols.validation.curves.decision import decision_curve
 from heldout.protocols.validation.curves.roc import roc_curve
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.replicates import Replicates
-from heldout.report.diagnostics import calibration_of, class_curves, net_benefit_of, thinned_roc_points
-from heldout.report.displays.base import class_text, plain_text
-from heldout.report.displays.curves import (
-    UNCORRECTED,
-    CurveLine,
-    CurvesDisplay,
-    PlottedRows,
-    curve_lines,
-    probability_axes,
-    reference_line,
+from heldout.report.diagnostics import (
+    PredictedRows,
+    calibration_of,
+    class_curves,
+    net_benefit_of,
+    thinned_roc_points,
+)
+from heldout.report.displays.base import (
+    Style,
+    TitledDisplay,
+    checked_result,
+    class_text,
+    evaluation_of,
+    in_columns,
+    percent,
+    plain_text,
+    pyplot,
+    styled,
 )
 from heldout.report.entries import Facts
-from heldout.scales import MUTED, SKY
+from heldout.report.headline import is_ensemble
+from heldout.result import Evaluation
+from heldout.scales import BAND, BLUE, MORE_SERIES, MUTED, SERIES, SKY, VERMILLION
+
+AnyCurves = TypeVar("AnyCurves", bound="CurvesDisplay")
+UNCORRECTED = "held-out, uncorrected"
+"""What a curve of the winner of a search is."""
+
+
+@dataclass(frozen=True)
+class CurveLine:
+    """One line of a plot."""
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float | None, ...]
+    low: tuple[float | None, ...] = ()
+    high: tuple[float | None, ...] = ()
+    """The ends of its band, or of the bar of each point; empty without one. None where it is unknown."""
+    is_corrected: bool = False
+    as_points: bool = False
+    """Whether its points are groups of rows, each with a bar."""
+
+
+def looks(lines: Sequence[CurveLine]) -> list[dict[str, Any]]:
+    """Colour and dashes of each line: no two kinds differ by colour alone."""
+    found: list[tuple[str, tuple[float, ...]]]
+    marks: list[dict[str, Any]] = [{"marker": "o", "markersize": 6} if line.as_points else {} for line in lines]
+    if any(line.is_corrected for line in lines):
+        found = [(BLUE, ()) if line.is_corrected else (VERMILLION, (5, 2)) for line in lines]
+    elif all(line.label.startswith("_") for line in lines[1:]):  # repeats, of which the first has a label
+        alpha = 1.0 if len(lines) == 1 else 0.55
+        return [{"color": BLUE, "alpha": alpha, **mark} for mark in marks]
+    else:
+        series = SERIES + MORE_SERIES
+        found = [series[place % len(series)] for place in range(len(lines))]
+    return [
+        {"color": colour, "linestyle": (0, dash) if dash else "-", **mark}
+        for (colour, dash), mark in zip(found, marks, strict=True)
+    ]
+
+
+def curve_lines(curves: Sequence[Facts], measure: str, of_search: str = "") -> tuple[CurveLine, ...]:
+    """The lines of curves: one a class, or one a repeat, of which the first has the mean area."""
+    lines = []
+    for curve in curves:
+        if curve.name:
+            label = f"{class_text(curve.name)}: {measure} {curve.area:.3f}"
+        elif curve.repeat:
+            label = f"_repeat {curve.repeat}"  # which a legend leaves out
+        else:
+            what = f"mean {measure} of {len(curves)} repeats" if len(curves) > 1 else measure
+            label = f"{UNCORRECTED}: {what} {np.mean([each.area for each in curves]):.3f}{of_search}"
+        lines.append(CurveLine(label, curve.x, curve.y))
+    return tuple(lines)
+
+
+def probability_axes(ax: Any, x: str, y: str) -> None:
+    """Two axes from 0 to 1 of the same scale."""
+    ax.set_xlim(-0.01, 1.01)
+    ax.set_ylim(-0.01, 1.01)
+    ax.set_aspect("equal")
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+
+
+def reference_line(ax: Any, x: Sequence[float], y: Sequence[float], label: str) -> None:
+    """What a curve is compared with, dotted."""
+    ax.plot(x, y, color=MUTED, linestyle=":", linewidth=1.4, label=label, zorder=1)
+
+
+@dataclass(frozen=True)
+class PlottedRows(PredictedRows):
+    """One configuration's predictions of a target, and what a search says of it."""
+
+    estimates: Mapping[str, Estimate] = field(default_factory=dict)
+    """The search's estimates of this configuration by their metrics."""
+
+    def named(self, display: AnyCurves, least: str = "") -> AnyCurves:
+        """The display with the configuration and what it is of: the class of two, or several against the others.
+
+        ``least`` is by which some of many classes were chosen.
+        """
+        display.name = self.name
+        repeats, n, n_drawn = self.predictions.n_repeats, self.truth.n_classes, len(display.lines)
+        if self.is_binary:
+            display.note = f"{class_text(str(self.truth.pos_label))} is positive"
+        else:
+            first = f", first of {repeats} repeats" if repeats > 1 else ""
+            some = f"\nthe {n_drawn} of {n} classes with the smallest {least}" if n_drawn < n else ""
+            display.note = f"each against the other classes, {UNCORRECTED}{first}{some}"
+        return display
+
+    def text_of_search(self, metric: str) -> str:
+        """The search's own numbers of a metric, to stand after that of all rows together; empty without any."""
+        estimate = self.estimates.get(metric)
+        if estimate is None or not np.isfinite(estimate.value):
+            return ""
+        provenance = estimate.provenance
+        how = AGGREGATE_WORDS.get(str(provenance.get("scale_of_value", provenance.get("aggregate"))), "")
+        title = in_sentence(metric_words(metric)[0])
+        numbers = f"{estimate.uncorrected:.3f} uncorrected, {estimate.value:.3f} corrected"
+        return f"\n(the search's {title}{f', {how}' if how else ''}:\n{numbers})"
+
+
+@dataclass(eq=False, repr=False)
+class CurvesDisplay(TitledDisplay):
+    """Lines over one x.
+
+    A subclass says which lines rows have (``_from_rows``) and which a validation has (``_corrected_curve``), and
+    draws what surrounds them (``_frame``).
+    """
+
+    lines: tuple[CurveLine, ...]
+    name: str = ""
+    note: str = ""
+    caption: str = ""
+    """What a page says below the curves of a validation."""
+    _size = 5.4, 5.8
+    _tasks: ClassVar[frozenset[TaskKind]] = frozenset({TaskKind.BINARY})
+    _needed: ClassVar[str] = "probabilities (which 'neg_log_loss' and 'neg_brier_score' read)"
+    _responses: ClassVar[frozenset[Response]] = frozenset({Response.PROBABILITIES})
+    _read_as: ClassVar[str] = "log_loss"
+    """A metric that reads these responses, by which a user's arrays are checked."""
+
+    @classmethod
+    def from_search(
+        cls, search: Any, *, configuration: str | int | None = None, ax: Any = None, **kwargs: Any
+    ) -> Self:
+        """Draw the held-out predictions of a search's winner, or of another configuration.
+
+        Parameters
+        ----------
+        search : fitted search or Evaluation
+        configuration : str or int, optional
+            Its name or index; the winner by default.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            Of ``plot``.
+
+        Raises
+        ------
+        InputError
+            When the search cannot be used, or kept no predictions of the kind that is needed.
+        MissingExtraError
+            When matplotlib is missing.
+        """
+        evaluation = evaluation_of(search)
+        chosen = evaluation.winner if configuration is None else configuration
+        index = configuration_index(evaluation.predictions.names, chosen)
+        truth, predictions, weights = evaluation.shown_rows
+        estimates = {} if index != evaluation.winner else _estimates_of_positive(evaluation, index)
+        rows = PlottedRows(truth, predictions, index, weights, estimates)
+        return cls._of(rows, "; search with a metric that reads them, beside your own").plot(ax, **kwargs)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        predictions: Any,
+        *,
+        configuration: str | int | None = None,
+        classes: Any = None,
+        pos_label: Any = None,
+        sample_weight: Any = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw predictions that anyone made.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (N,)
+        predictions : array-like, table or HeldOutPredictions
+            As in ``ho.estimate``, of rows that the models had not seen.
+        configuration : str or int, optional
+            Of several: its name or index.
+        classes, pos_label, sample_weight
+            As in ``ho.estimate``.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            Of ``plot``.
+
+        Raises
+        ------
+        InputError
+            When the input cannot be used as it is.
+        MissingExtraError
+            When matplotlib is missing.
+        """
+        pyplot()
+        if isinstance(predictions, HeldOutPredictions):  # drawn whatever their search estimated
+            predictions = replace(predictions, question=None)
+        inputs = read_inputs(
+            y_true, in_columns(predictions), metric=cls._read_as, classes=classes, pos_label=pos_label,
+            sample_weight=sample_weight,
+        )  # fmt: skip
+        names = inputs.predictions.names
+        if configuration is None and len(names) > 1:
+            raise InputError(
+                f"there are {len(names)} configurations, and the plot is of one; name it, such as "
+                f"`configuration={names[0]!r}`.",
+                argument="configuration",
+            )
+        index = 0 if configuration is None else configuration_index(names, configuration)
+        rows = PlottedRows(inputs.truth, inputs.predictions, index, inputs.question.sample_weight)
+        return cls._of(rows).plot(ax, **kwargs)
+
+    @classmethod
+    def from_estimate(cls, estimate: Estimate, y_true: Any, predictions: Any, **kwargs: Any) -> Self:
+        """Draw the configuration that an estimate selected, from the predictions that it was made of.
+
+        Parameters
+        ----------
+        estimate : Estimate
+        y_true, predictions, **kwargs
+            As in ``from_predictions``.
+        """
+        checked_result(estimate, Estimate, "estimate", "ho.estimate or another function of heldout")
+        if is_ensemble(estimate):
+            raise InputError(
+                f"the estimate is of an {estimate.selected_name}, and the plot is of one; draw one by "
+                f"{cls.__name__}.from_predictions(..., configuration=0)."
+            )
+        return cls.from_predictions(y_true, predictions, configuration=estimate.selected, **kwargs)
+
+    @classmethod
+    def from_validation(
+        cls, validation: Validation, *, of_class: Any = None, ax: Any = None, **settings: Any
+    ) -> Self:
+        """Draw a validated model: apparent, and corrected for optimism with its band.
+
+        Parameters
+        ----------
+        validation : Validation
+        of_class : label, optional
+            Of a task of several classes: the one that is compared with the others.
+        ax : matplotlib Axes, optional
+        **settings : dict
+            Of ``plot``; others are those of the validation's own curve, such as ``time`` of a survival task.
+
+        Raises
+        ------
+        InputError
+            When no such predictions were recorded.
+        MissingExtraError
+            When matplotlib is missing.
+        """
+        checked_result(validation, Validation, "validation", "ho.bootstrap_validate")
+        styles = {name: settings.pop(name) for name in ("name", "line_kw") if name in settings}
+        display = cls.of_replicates(validation.replicates, of_class=of_class, **settings)
+        event = f", {display.name}" if display.name.startswith("event") else ""
+        display.name = f"{validation.selected_name}{event}"
+        return display.plot(ax, **styles)
+
+    @classmethod
+    def of_replicates(cls, replicates: Replicates, **settings: Any) -> Self:
+        """The display of a validation's replicates, by the name of its class or time."""
+        curve, x, labels = cls._corrected_curve(replicates, **settings)
+        low, high, apparent, values = (
+            tuple(map(json_number, getattr(curve, name).tolist()))
+            for name in ("low", "high", "apparent", "corrected")
+        )
+        corrected = f"corrected for optimism, with {percent(curve.confidence_level)} band{labels[1]}"
+        lines = (
+            CurveLine(labels[0], tuple(x.tolist()), apparent),
+            CurveLine(corrected, tuple(x.tolist()), values, low, high, is_corrected=True),
+        )
+        name = class_text(curve.name) if replicates.truth.kind.is_classification else curve.name
+        display = cls._surrounded(lines, name, curve, replicates)
+        display.caption = f"{cls._caption(curve)} {curve.flags.get(Flag.CURVE_BEYOND_RANGE, '')}".strip()
+        return display
+
+    def _draw(self, ax: Any, line_kw: Style | None) -> None:
+        self.lines_: list[Any] = []
+        for line, look in zip(self.lines, looks(self.lines), strict=True):
+            y, low, high = (np.array(values, dtype=float) for values in (line.y, line.low, line.high))
+            if line.low and not line.as_points:
+                ax.fill_between(line.x, low, high, color=BAND, zorder=0)
+            style = styled({**look, "label": plain_text(line.label), "linewidth": 2}, line_kw)
+            self.lines_ += ax.plot(line.x, y, **style)
+            if line.low and line.as_points:
+                ends = np.clip([y - low, high - y], 0, None)
+                ax.errorbar(line.x, y, yerr=ends, fmt="none", ecolor=look["color"], elinewidth=1.4)
+        self._frame(ax)
+
+    @classmethod
+    def _of(cls, rows: PlottedRows, advice: str = "") -> Self:
+        """The display of rows; refused where they have no line, with the advice."""
+        if rows.truth.kind not in cls._tasks:
+            fitting = " and ".join(sorted(cls._tasks))
+            raise InputError(f"{cls.__name__} is for {fitting} tasks, and this one is {rows.truth.kind}.")
+        display = cls._from_rows(rows)
+        if not display.lines:
+            held = rows.responses
+            if cls._responses.isdisjoint(held):
+                has = f"{', '.join(held)} only{advice}" if held else "no predictions"
+                raise InputError(f"{cls.__name__} needs {cls._needed}, and {rows.name} has {has}.")
+            raise InputError(f"{cls.__name__} needs predicted rows of every class, and there are none of some.")
+        return display
+
+    @classmethod
+    def _from_rows(cls, rows: PlottedRows) -> Self:
+        raise NotImplementedError
+
+    @classmethod
+    def _corrected_curve(cls, replicates: Replicates, **settings: Any) -> tuple[Any, Floats, tuple[str, str]]:
+        """The curve of a validation, its x, and the label of the apparent line and the end of the other's."""
+        raise NotImplementedError
+
+    @classmethod
+    def _surrounded(cls, lines: tuple[CurveLine, ...], name: str, curve: Any, replicates: Replicates) -> Self:
+        return cls(lines, name)
+
+    @staticmethod
+    def _caption(curve: Any) -> str:
+        """What the page of a validation says of this curve beyond what it says of all of its kind."""
+        return ""
+
+    def _frame(self, ax: Any) -> None:
+        raise NotImplementedError
+
+
+def _estimates_of_positive(evaluation: Evaluation, index: int) -> dict[str, Estimate]:
+    """The search's estimates of a configuration by metric, without metrics that call another class positive."""
+    truth, found = evaluation.task.truth, dict[str, Estimate]()
+    for scorer, estimate in evaluation.estimates.items():
+        metric = evaluation.metrics[scorer]
+        if metric is not None and estimate.selected == index and positive_of(metric, truth) == truth.positive:
+            found[estimate.metric] = estimate
+    return found
+
+
+def configuration_index(names: Sequence[str], configuration: Any) -> int:
+    """The place of a configuration, from its name or its place.
+
+    Raises InputError when there is none.
+    """
+    if isinstance(configuration, str):
+        return index_of_name(configuration, names)
+    is_place = isinstance(configuration, int | np.integer) and not isinstance(configuration, bool)
+    if not is_place or not 0 <= configuration < len(names):
+        raise InputError(
+            f"configuration must be the name of a configuration or its index from 0 to {len(names) - 1}, got "
+            f"{configuration!r}.",
+            argument="configuration",
+        )
+    return int(configuration)
 
 
 class RankCurvesDisplay(CurvesDisplay):
