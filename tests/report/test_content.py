@@ -22,7 +22,7 @@ from heldout.references import REFERENCES
 from heldout.report import facts, file_facts, render_html
 from heldout.report.entries import Facts
 from heldout.report.headline import distribution_of
-from heldout.report.settings import _moment, positive_text, rows_text
+from heldout.report.labels import _moment, positive_text, rows_text
 from heldout.result import Evaluation
 from heldout.scales import scale_of
 

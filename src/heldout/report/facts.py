@@ -24,6 +24,7 @@ from heldout.metrics.named import in_sentence
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.words import method_words
+from heldout.report import labels
 from heldout.report.configuration_parts import parts_in_name
 from heldout.report.diagnostics import PredictedRows, predictions_facts, two_classes
 from heldout.report.displays.leaderboard import leaderboard_facts
@@ -40,16 +41,6 @@ from heldout.report.headline import (
 )
 from heldout.report.ranking import MOST_SHOWN, rank_configurations
 from heldout.report.search_facts import comparison_facts, search_facts
-from heldout.report.settings import (
-    citations_of,
-    configurations_text,
-    data_facts,
-    flag_facts,
-    folds_text,
-    reproduction_of,
-    settings_of,
-    with_text,
-)
 from heldout.report.study import evaluation_of_protocol, study, text_of
 from heldout.report.validation_facts import validation_facts
 from heldout.result import Evaluation
@@ -136,10 +127,10 @@ def _estimate_facts(estimate: Estimate) -> Facts:
             "Configurations": f"{int(provenance.get('n_configurations', n)):,}",
         },
         method=method_sentences(estimate),
-        settings=settings_of([provenance]),
-        flags=flag_facts({"": estimate}, ""),
-        citations=citations_of([estimate], None),
-        reproduction=reproduction_of([provenance]),
+        settings=labels.settings_of([provenance]),
+        flags=labels.flag_facts({"": estimate}, ""),
+        citations=labels.citations_of([estimate], None),
+        reproduction=labels.reproduction_of([provenance]),
     )
 
 
@@ -177,7 +168,7 @@ def file_facts(
     drawn = predictions_facts(rows)
     diagnostics = drawn["diagnostics"]
     runs = counted(predictions.n_repeats, "run")
-    folds = folds_text(predictions.folds, None) if metric.reads_truth else runs
+    folds = labels.folds_text(predictions.folds, None) if metric.reads_truth else runs
     contest = Contest(
         estimate.selected_name, evidence.n_candidates, estimate.n_rows_used, folds, len(dropped), two_classes(truth)
     )
@@ -197,11 +188,11 @@ def file_facts(
         ranking=_ranking(estimate, evidence, pooled, failures, dropped, scale),
         **drawn,
         method=method_sentences(estimate),
-        settings=settings_of([_with_members(estimate, predictions.names)]),
-        flags=flag_facts({"": estimate}, ""),
-        citations=citations_of([estimate, *(() if comparison is None else comparison.values())], diagnostics),
+        settings=labels.settings_of([_with_members(estimate, predictions.names)]),
+        flags=labels.flag_facts({"": estimate}, ""),
+        citations=labels.citations_of([estimate, *(comparison or {}).values()], diagnostics),
         **study_facts(estimate),
-        reproduction=reproduction_of([estimate.provenance]),
+        reproduction=labels.reproduction_of([estimate.provenance]),
         delivered=delivered,
         no_calibration=calibration_advice(None, "file") if is_uncalibrated else "",
         command=command,
@@ -292,10 +283,10 @@ def _over_all(scores: Floats, evidence: Candidates) -> Floats:
 def _labelled(inputs: Inputs, failed: int, dropped: int, folds: str) -> dict[str, str]:
     predictions, trained = inputs.predictions, inputs.question.metric.reads_truth
     several = predictions.folds is None and predictions.n_repeats > 1
-    return with_text(
+    return labels.with_text(
         {
-            **data_facts(inputs.truth, [inputs.question.metric]),
-            "Configurations": configurations_text(predictions.n_configurations, failed, dropped),
+            **labels.data_facts(inputs.truth, [inputs.question.metric]),
+            "Configurations": labels.configurations_text(predictions.n_configurations, failed, dropped),
             "Folds": folds if trained and predictions.folds is not None else "",
             "Runs": "" if trained else str(predictions.n_repeats),
             "Repeats": str(predictions.n_repeats) if several else "",

@@ -25,6 +25,7 @@ from heldout.protocols.nested.estimate import (
     inner_against_outer_sentence,
     outer_folds_sentence,
 )
+from heldout.report import labels
 from heldout.report.columns import columns_of
 from heldout.report.configuration_parts import parameters_of, parts_of
 from heldout.report.configuration_scores import search_scale
@@ -42,17 +43,6 @@ from heldout.report.headline import (
 from heldout.report.importance import coefficients_of, importance_of, own_importances_of
 from heldout.report.race import race_of, sources_of
 from heldout.report.ranking import column_means, rank_configurations
-from heldout.report.settings import (
-    citations_of,
-    configurations_text,
-    data_facts,
-    drop_text,
-    flag_facts,
-    folds_text,
-    reproduction_of,
-    settings_of,
-    with_text,
-)
 from heldout.result import Evaluation
 from heldout.scales import Scale, plain
 
@@ -67,7 +57,7 @@ def search_facts(evaluation: Evaluation) -> Facts:
     dropped = set(evaluation.predictions.dropped) - set(failures)
     provenance = {} if estimate is None else estimate.provenance
     of_search = {
-        "dropping": drop_text(evaluation.provenance.get("drop")),
+        "dropping": labels.drop_text(evaluation.provenance.get("drop")),
         "n_imputations": evaluation.provenance.get("n_imputations"),
     }
     ranking = _ranking(evaluation, scale, failures, dropped)
@@ -101,10 +91,10 @@ def search_facts(evaluation: Evaluation) -> Facts:
         **predictions,
         shared=tuple(_shared_row(what, each) for what, each in evaluation.shared_fits.items()),
         method=method_sentences(estimate),
-        settings=settings_of([provenance, of_search]),
-        flags=flag_facts(evaluation.estimates, name),
-        citations=citations_of(evaluation.estimates.values(), diagnostics, sources),
-        reproduction=reproduction_of([evaluation.provenance, provenance]) | _fingerprints(evaluation),
+        settings=labels.settings_of([provenance, of_search]),
+        flags=labels.flag_facts(evaluation.estimates, name),
+        citations=labels.citations_of(evaluation.estimates.values(), diagnostics, sources),
+        reproduction=labels.reproduction_of([evaluation.provenance, provenance]) | _fingerprints(evaluation),
         delivered=delivered_sentence(
             estimate,
             contest.rows,
@@ -189,9 +179,9 @@ def _metric_rows(evaluation: Evaluation) -> tuple[Facts, ...]:
 
 def _folds_text(evaluation: Evaluation) -> str:
     """Folds and repeats; for a search that stopped early, how many of the splits were used."""
-    done = evaluation.folds.n_splits
+    done, held = evaluation.folds.n_splits, evaluation.predictions
     planned = evaluation.provenance.get("n_splits_planned", done)
-    return f"{done} of {planned} splits" if done < planned else folds_text(evaluation.predictions.folds, done)
+    return f"{done} of {planned} splits" if done < planned else labels.folds_text(held.folds, done)
 
 
 def _labelled(evaluation: Evaluation, failed: int, dropped: int, folds: str) -> dict[str, str]:
@@ -205,10 +195,10 @@ def _labelled(evaluation: Evaluation, failed: int, dropped: int, folds: str) -> 
     of_what = "" if evaluation.is_one_search else f" of {what}"
     shared = evaluation.shared_fits
     in_all = shared_line(evaluation.n_fits_shared, evaluation.n_fits_of_search, shared) if shared else ""
-    return with_text(
+    return labels.with_text(
         {
-            **data_facts(evaluation.task.truth, evaluation.metrics.values()),
-            "Configurations": configurations_text(len(evaluation.configurations), failed, dropped),
+            **labels.data_facts(evaluation.task.truth, evaluation.metrics.values()),
+            "Configurations": labels.configurations_text(len(evaluation.configurations), failed, dropped),
             "Folds": folds,
             "Fits": fits,
             f"Shared fits{of_what}": in_all,
@@ -333,7 +323,7 @@ def comparison_facts(comparison: AlgorithmComparison) -> Facts:
     """Those of the search over all algorithms, whose number is corrected for the choice among all of them."""
     content = search_facts(record_of_deployed(comparison))
     known = {citation.text for citation in content.citations}
-    further = [each for each in citations_of([], None, comparison.sources) if each.text not in known]
+    further = [each for each in labels.citations_of([], None, comparison.sources) if each.text not in known]
     return Facts(
         content,
         algorithms=_algorithms(comparison, content.headline.metric),

@@ -35,9 +35,9 @@ from heldout.protocols.search_bootstrap.estimate import SearchBootstrapEstimate
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.words import how_sentence, method_words
 from heldout.references import bibtex_of
+from heldout.report.labels import setting_text
 from heldout.report.race import sources_of
 from heldout.report.search_facts import record_of_deployed
-from heldout.report.settings import setting_text
 from heldout.report.templating import filled
 from heldout.result import Evaluation
 from heldout.scales import plain, scale_of_estimate

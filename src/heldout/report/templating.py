@@ -16,8 +16,8 @@ from heldout.metrics.named import in_sentence
 from heldout.protocols.words import method_words
 from heldout.references import REFERENCES
 from heldout.report.entries import Facts
+from heldout.report.labels import setting_text
 from heldout.report.ranking import share_text
-from heldout.report.settings import setting_text
 from heldout.scales import PAGE_COLOURS
 
 _TICKS_WIDTH, _MOST_TICKS = 120, 40_000

@@ -26,6 +26,7 @@ from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.replicates import Replicates
 from heldout.protocols.validation.rows import Candidate, ValidationRow
 from heldout.protocols.words import frequency_sentence, method_words
+from heldout.report import labels
 from heldout.report.configuration_parts import parameters_of
 from heldout.report.diagnostics import two_classes
 from heldout.report.displays.winner_curves import (
@@ -37,14 +38,6 @@ from heldout.report.displays.winner_curves import (
 from heldout.report.entries import Facts, facts_of_fields
 from heldout.report.headline import effect_sentence, number_facts, what_is_estimated
 from heldout.report.ranking import failure_groups
-from heldout.report.settings import (
-    citations_of,
-    data_facts,
-    flag_facts,
-    reproduction_of,
-    settings_of,
-    with_text,
-)
 from heldout.scales import Scale, scale_of_metric
 
 INTERVAL_SENTENCES = {
@@ -111,10 +104,10 @@ def validation_facts(validation: Validation) -> Facts:
         n_bootstraps=replicates.n_replicates,
         parameters=parameters_of(member_of(model)),
         method=_method(estimate, validation),
-        settings=settings_of([_settings(validation, estimate)]),
-        flags=flag_facts(validation.estimates, first),
-        citations=citations_of(validation.estimates.values(), None, sources),
-        reproduction=reproduction_of([estimate.provenance]),
+        settings=labels.settings_of([_settings(validation, estimate)]),
+        flags=labels.flag_facts(validation.estimates, first),
+        citations=labels.citations_of(validation.estimates.values(), None, sources),
+        reproduction=labels.reproduction_of([estimate.provenance]),
         treatment=estimate.provenance.get("columns"),
     )
 
@@ -179,9 +172,9 @@ def _labelled(validation: Validation) -> dict[str, str]:
     if validation.n_second_bootstraps:
         bootstraps = f"{validation.n_bootstraps:,} to choose the model; {bootstraps} to estimate it"
     n_models = len(validation.candidates)
-    return with_text(
+    return labels.with_text(
         {
-            **data_facts(validation.replicates.truth, validation.metrics.values()),
+            **labels.data_facts(validation.replicates.truth, validation.metrics.values()),
             "Models": f"{n_models:,}" if n_models > 1 else "",
             "Bootstraps": bootstraps,
             "Imputations": f"{completions:,}" if completions > 1 else "",

@@ -19,15 +19,7 @@ from heldout.estimates.paired.scores import OptimismCurve, curve_points
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 from heldout.report.configuration_scores import among_first, comparison_of_search, search_scale
-from heldout.report.displays.base import (
-    ADAPTIVE_NOTE,
-    ScoredDisplay,
-    checked_result,
-    configurations_axis,
-    note,
-    score_axis,
-    two_lines,
-)
+from heldout.report.displays import base
 from heldout.report.headline import interval_label
 from heldout.result import Evaluation
 from heldout.scales import BAND, Scale, scale_of_metric
@@ -112,7 +104,7 @@ def search_history(evaluation: Evaluation, scorer: str | None = None) -> SearchH
 
 
 @dataclass(eq=False, repr=False)
-class SearchHistoryDisplay(ScoredDisplay):
+class SearchHistoryDisplay(base.ScoredDisplay):
     """The best score so far and its corrected estimate, by the number of configurations tried.
 
     Made by ``from_search``. Where the uncorrected curve improves and the corrected one does not, the search chose
@@ -152,16 +144,16 @@ class SearchHistoryDisplay(ScoredDisplay):
         history = self.history
         x = history.n_configurations
         labels = "winner so far, uncorrected", f"winner so far, corrected by {history.method}"
-        self.uncorrected_line_, self.corrected_line_ = two_lines(
+        self.uncorrected_line_, self.corrected_line_ = base.two_lines(
             ax, x, (history.uncorrected, history.corrected), labels, marker="o", markersize=4
         )
         self.band_ = None
         if history.interval_label:
             label = f"{history.interval_label} of the corrected one"
             self.band_ = ax.fill_between(x, *self._ends_in_view(), color=BAND, label=label, zorder=0)
-        configurations_axis(ax, int(x[-1]), "configurations tried, in the order of the search")
-        score_axis(ax, "y", history.metric)
-        note(ax, *self.notes)
+        base.configurations_axis(ax, int(x[-1]), "configurations tried, in the order of the search")
+        base.score_axis(ax, "y", history.metric)
+        base.note(ax, *self.notes)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -172,7 +164,7 @@ class SearchHistoryDisplay(ScoredDisplay):
         if history.repeats_dropping:
             notes.append("only the last point repeats the dropping in every bootstrap")
         if history.is_adaptive:
-            notes.append(ADAPTIVE_NOTE)
+            notes.append(base.ADAPTIVE_NOTE)
         return tuple(notes)
 
     def _ends_in_view(self) -> tuple[Floats, Floats]:
@@ -185,7 +177,7 @@ class SearchHistoryDisplay(ScoredDisplay):
 
 
 @dataclass(eq=False, repr=False)
-class OptimismCurveDisplay(ScoredDisplay):
+class OptimismCurveDisplay(base.ScoredDisplay):
     """What choosing the best of c configurations flatters, for c = 1 .. C: the gap between two curves.
 
     Made by ``from_search`` or ``from_comparison``. Each point is a mean over all ways to have tried c of the
@@ -237,7 +229,8 @@ class OptimismCurveDisplay(ScoredDisplay):
         comparison : ConfigurationComparison
         ax : matplotlib Axes, optional
         """
-        compared = checked_result(comparison, ConfigurationComparison, "comparison", "ho.compare_configurations")
+        source = "ho.compare_configurations"
+        compared = base.checked_result(comparison, ConfigurationComparison, "comparison", source)
         metric, curve = compared.evidence.metric, compared.optimism_curve()
         scale = scale_of_metric(metric, scores=curve.uncorrected.tolist())
         return cls(curve, scale, _n_out(compared)).plot(ax)
@@ -246,14 +239,14 @@ class OptimismCurveDisplay(ScoredDisplay):
         curve, sign = self.curve, self.metric.sign
         x, uncorrected, corrected = curve.n_configurations, sign * curve.uncorrected, sign * curve.corrected
         labels = "best of them, uncorrected", "the same on rows that took no part in the choice"
-        self.uncorrected_line_, self.corrected_line_ = two_lines(ax, x, (uncorrected, corrected), labels)
+        self.uncorrected_line_, self.corrected_line_ = base.two_lines(ax, x, (uncorrected, corrected), labels)
         text = f"optimism, {self.metric.text(float(curve.optimism[-1]))} at {x[-1]:,}"
         self.gap_ = ax.fill_between(x, corrected, uncorrected, color=BAND, label=text)
         out = f",\nwithout {self.n_out:,} dropped or failed" if self.n_out else ""
-        configurations_axis(ax, int(x[-1]), f"configurations to choose from (mean over all ways){out}")
-        score_axis(ax, "y", self.metric)
+        base.configurations_axis(ax, int(x[-1]), f"configurations to choose from (mean over all ways){out}")
+        base.score_axis(ax, "y", self.metric)
         if self.is_adaptive:
-            note(ax, ADAPTIVE_NOTE)
+            base.note(ax, base.ADAPTIVE_NOTE)
 
 
 def _n_out(comparison: ConfigurationComparison) -> int:

@@ -13,18 +13,7 @@ from heldout._text import counted
 from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.report.configuration_scores import configuration_scores
-from heldout.report.displays.base import (
-    Display,
-    Style,
-    evaluation_of,
-    note,
-    parameter_ticks,
-    percent,
-    pyplot,
-    score_axis,
-    score_label,
-    styled,
-)
+from heldout.report.displays import base
 from heldout.report.parameters import (
     ParameterAxis,
     ParameterPlane,
@@ -38,7 +27,7 @@ from heldout.scales import BAND, BLUE, MUTED, VERMILLION
 
 
 @dataclass(eq=False, repr=False)
-class ParameterSliceDisplay(Display):
+class ParameterSliceDisplay(base.Display):
     """One parameter against the held-out score of each configuration.
 
     Made by ``from_search``. The line joins the best configurations at each value, with the interval of their own
@@ -94,7 +83,7 @@ class ParameterSliceDisplay(Display):
         MissingExtraError
             When matplotlib is missing.
         """
-        scores = configuration_scores(evaluation_of(search), scorer, finds_set=False)
+        scores = configuration_scores(base.evaluation_of(search), scorer, finds_set=False)
         if parameter is None:
             found = parameters_searched(scores)
             if not found:
@@ -102,7 +91,7 @@ class ParameterSliceDisplay(Display):
             parameter = found[0]
         return cls(parameter_slice(scores, parameter)).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, *, line_kw: Style | None = None) -> Self:
+    def plot(self, ax: Any = None, *, line_kw: base.Style | None = None) -> Self:
         """Draw it.
 
         Parameters
@@ -118,16 +107,15 @@ class ParameterSliceDisplay(Display):
         """
         return self._drawn(ax, line_kw=line_kw)
 
-    def _draw(self, ax: Any, line_kw: Style | None) -> None:
+    def _draw(self, ax: Any, line_kw: base.Style | None) -> None:
         scores, axis, best = self.slice.scores, self.slice.axis, self._best
         own = axis.value_of
         self._draw_configurations(ax)
         x = np.array([own[j] for j in best.tolist()])
         where = "in each eighth of the values" if self.slice.in_eighths else "at each value"
         style = {"color": BLUE, "marker": "o", "markersize": 6, "linewidth": 2, "label": f"best {where}"}
-        (self.best_line_,) = ax.plot(
-            x, scores.scores[best], **styled(style if axis.is_numeric else {**style, "linestyle": "none"}, line_kw)
-        )
+        style |= {} if axis.is_numeric else {"linestyle": "none"}
+        (self.best_line_,) = ax.plot(x, scores.scores[best], **base.styled(style, line_kw))
         self._draw_intervals(ax, x)
         self.winner_mark_ = None
         if scores.winner in own:
@@ -136,8 +124,8 @@ class ParameterSliceDisplay(Display):
                 "markeredgecolor": "white", "label": "winner", "zorder": 4,
             }  # fmt: skip
             (self.winner_mark_,) = ax.plot([own[scores.winner]], [scores.scores[scores.winner]], **style)
-        parameter_ticks(ax, axis, "x")
-        score_axis(ax, "y", scores.metric, "uncorrected")
+        base.parameter_ticks(ax, axis, "x")
+        base.score_axis(ax, "y", scores.metric, "uncorrected")
 
     @property
     def _best(self) -> NDArray[np.intp]:
@@ -163,7 +151,7 @@ class ParameterSliceDisplay(Display):
         low, high, middle = scores.low[best], scores.high[best], scores.scores[best]
         if not np.isfinite(low).any():
             return
-        label = f"{percent(scores.confidence_level)} bootstrap interval of each of these"
+        label = f"{base.percent(scores.confidence_level)} bootstrap interval of each of these"
         if self.slice.axis.is_numeric:
             ax.fill_between(x, low, high, color=BAND, label=label, zorder=0)
             return
@@ -178,7 +166,7 @@ FEWEST_FOR_CONTOURS = 10
 
 
 @dataclass(eq=False, repr=False)
-class ParameterPlaneDisplay(Display):
+class ParameterPlaneDisplay(base.Display):
     """Two parameters against the held-out score: the best configuration at each pair of values.
 
     Made by ``from_search``. A grid is drawn as cells with the score and half the width of its interval; scattered
@@ -244,7 +232,7 @@ class ParameterPlaneDisplay(Display):
             raise InputError(
                 f"parameters must be two names, such as ('C', 'gamma'), got {parameters!r}.", argument="parameters"
             )
-        scores = configuration_scores(evaluation_of(search), scorer)
+        scores = configuration_scores(base.evaluation_of(search), scorer)
         names = paired_parameters(scores) if parameters is None else parameters
         if names is None:
             raise InputError(
@@ -255,14 +243,14 @@ class ParameterPlaneDisplay(Display):
 
     def _draw(self, ax: Any) -> None:
         scores = self.plane.scores
-        colours = pyplot().get_cmap("cividis")  # light is better: of a loss it is turned round
+        colours = base.pyplot().get_cmap("cividis")  # light is better: of a loss it is turned round
         look = {"cmap": colours if scores.metric.greater_is_better else colours.reversed()}
         if self.plane.is_grid:
             self._draw_cells(ax, look)
         else:
             self._draw_points(ax, look)
         self.colorbar_ = self.figure_.colorbar(self.colours_, ax=ax)
-        self.colorbar_.set_label(score_label(scores.metric, "uncorrected"))
+        self.colorbar_.set_label(base.score_label(scores.metric, "uncorrected"))
 
     def _draw_cells(self, ax: Any, look: dict[str, Any]) -> None:
         plane, scores = self.plane, self.plane.scores
@@ -290,10 +278,10 @@ class ParameterPlaneDisplay(Display):
                 ax.plot(i, j, marker=".", color=VERMILLION)
             elif alike[place]:
                 box: dict[str, Any] = {"fill": False, "edgecolor": VERMILLION, "linewidth": 2}
-                ax.add_patch(pyplot().Rectangle((i - 0.46, j - 0.46), 0.92, 0.92, **box))
+                ax.add_patch(base.pyplot().Rectangle((i - 0.46, j - 0.46), 0.92, 0.92, **box))
         for axis, values, side in ((plane.across, x, "x"), (plane.up, y, "y")):
             texts = axis.levels or tuple(f"{value:.4g}" for value in values.tolist())
-            parameter_ticks(ax, replace(axis, levels=texts, is_logarithmic=False), side)
+            base.parameter_ticks(ax, replace(axis, levels=texts, is_logarithmic=False), side)
         if has_texts:
             self._explain(ax, "± half the", "outlined", "dropped")
         else:
@@ -314,7 +302,7 @@ class ParameterPlaneDisplay(Display):
         is_dropped = scores.is_dropped[shown]
         ax.scatter(x[is_dropped], y[is_dropped], s=42, marker="x", color="black", linewidth=1)
         for axis, side in ((plane.across, "x"), (plane.up, "y")):
-            parameter_ticks(ax, axis, side)
+            base.parameter_ticks(ax, axis, side)
         ax.use_sticky_edges = False  # points on the edge of the contours are drawn whole
         ax.margins(0.04)
         self._explain(ax, "", "ringed", "with a cross")
@@ -328,12 +316,12 @@ class ParameterPlaneDisplay(Display):
         """What the marks mean, above the axes."""
         scores, lines = self.plane.scores, []
         if np.isfinite(scores.low).any():
-            level = percent(scores.confidence_level)
+            level = base.percent(scores.confidence_level)
             interval = f"{half} {level} bootstrap interval; " if half else ""
             lines.append(f"{interval}{marked}: not distinguishable from the best ({level})")
         if scores.is_dropped[self.plane.best].any():
             lines.append(f"{dropped}: a score on the splits before it was dropped")
-        note(ax, *lines)
+        base.note(ax, *lines)
 
 
 def _places(axis: ParameterAxis, configurations: Any, values: Floats) -> Any:

@@ -21,18 +21,7 @@ from heldout.estimates.methods import answer, method_of
 from heldout.estimates.types import Estimate
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
-from heldout.report.displays.base import (
-    Style,
-    TitledDisplay,
-    class_text,
-    evaluation_of,
-    in_columns,
-    percent,
-    plain_text,
-    pyplot,
-    score_axis,
-    styled,
-)
+from heldout.report.displays import base
 from heldout.report.headline import interval_label
 from heldout.scales import BAND, BLUE, ORANGE, VERMILLION, Scale, scale_of_metric
 from heldout.selection.base import NONE_CHOSEN
@@ -130,7 +119,7 @@ _CUT = {Response.DECISION: "decision function", Response.PROBABILITIES: "predict
 
 
 @dataclass(eq=False, repr=False)
-class ThresholdChoiceDisplay(TitledDisplay):
+class ThresholdChoiceDisplay(base.TitledDisplay):
     """The score at each decision threshold, the one chosen, and those that bootstraps choose.
 
     Made by ``from_search`` or ``from_predictions``, which tune the threshold together with the configuration. The
@@ -189,7 +178,7 @@ class ThresholdChoiceDisplay(TitledDisplay):
         MissingExtraError
             When matplotlib is missing.
         """
-        evaluation = evaluation_of(search)
+        evaluation = base.evaluation_of(search)
         task, found = evaluation.task, evaluation.predictions
         if found.part is not None:
             raise InputError("thresholds need the predictions of all rows; search with `keep_predictions=True`.")
@@ -233,9 +222,9 @@ class ThresholdChoiceDisplay(TitledDisplay):
         MissingExtraError
             When matplotlib is missing.
         """
-        pyplot()
+        base.pyplot()
         inputs = read_inputs(
-            y_true, in_columns(predictions), metric=metric, selection=selection, random_state=random_state,
+            y_true, base.in_columns(predictions), metric=metric, selection=selection, random_state=random_state,
             **settings,
         )  # fmt: skip
         return cls._of(inputs).plot(ax)
@@ -244,15 +233,15 @@ class ThresholdChoiceDisplay(TitledDisplay):
     def _of(cls, inputs: Inputs) -> Self:
         return cls(threshold_choice(inputs, method_of(_defaults.METHOD)))
 
-    def _draw(self, ax: Any, line_kw: Style | None) -> None:
+    def _draw(self, ax: Any, line_kw: base.Style | None) -> None:
         choice, scale = self.choice, self.choice.metric
         # Thresholds lie midway between scores of rows, at which the score of the configuration steps.
         style = {
             "color": BLUE, "linewidth": 2, "drawstyle": "steps-mid",
             "label": "score at each threshold, uncorrected",
         }  # fmt: skip
-        (self.line_,) = ax.plot(choice.thresholds, choice.scores, **styled(style, line_kw))
-        label = f"{percent(choice.confidence_level)} bootstrap interval at each"
+        (self.line_,) = ax.plot(choice.thresholds, choice.scores, **base.styled(style, line_kw))
+        label = f"{base.percent(choice.confidence_level)} bootstrap interval at each"
         style = {"color": BAND, "label": label, "zorder": 0, "step": "mid"}
         self.band_ = ax.fill_between(choice.thresholds, choice.low, choice.high, **style)
         low, high = scale.closed_ends(choice.estimate.interval)
@@ -264,9 +253,9 @@ class ThresholdChoiceDisplay(TitledDisplay):
         style = {"color": VERMILLION, "linestyle": (0, (5, 2)), "linewidth": 2, "label": text}
         self.threshold_line_ = ax.axvline(choice.threshold, **style)
         self._draw_chosen(ax)
-        above = f"above it {class_text(choice.positive)} is predicted"
-        ax.set_xlabel(plain_text(f"threshold of the {_CUT[choice.response]} ({above})"))
-        score_axis(ax, "y", scale)
+        above = f"above it {base.class_text(choice.positive)} is predicted"
+        ax.set_xlabel(base.plain_text(f"threshold of the {_CUT[choice.response]} ({above})"))
+        base.score_axis(ax, "y", scale)
 
     def _draw_chosen(self, ax: Any) -> None:
         """The thresholds that bootstraps chose with the same configuration, along the bottom."""
@@ -276,7 +265,7 @@ class ThresholdChoiceDisplay(TitledDisplay):
         if not chosen.size:
             return
         counts, edges = np.histogram(chosen, bins=BINS, range=(choice.thresholds[0], choice.thresholds[-1]))
-        share = percent(round(choice.share_of_winner, 2))
+        share = base.percent(round(choice.share_of_winner, 2))
         of = f"{len(choice.chosen):,} bootstraps ({share} with this configuration)"
         style = {"fill": True, "color": ORANGE, "alpha": 0.75, "zorder": 0.5, "label": f"chosen in {of}"}
         self.bars_ = ax.stairs(BARS * counts / counts.max(), edges, transform=ax.get_xaxis_transform(), **style)

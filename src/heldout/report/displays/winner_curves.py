@@ -38,18 +38,7 @@ from heldout.report.diagnostics import (
     net_benefit_of,
     thinned_roc_points,
 )
-from heldout.report.displays.base import (
-    Style,
-    TitledDisplay,
-    checked_result,
-    class_text,
-    evaluation_of,
-    in_columns,
-    percent,
-    plain_text,
-    pyplot,
-    styled,
-)
+from heldout.report.displays import base
 from heldout.report.entries import Facts
 from heldout.report.headline import is_ensemble
 from heldout.result import Evaluation
@@ -98,7 +87,7 @@ def curve_lines(curves: Sequence[Facts], measure: str, of_search: str = "") -> t
     lines = []
     for curve in curves:
         if curve.name:
-            label = f"{class_text(curve.name)}: {measure} {curve.area:.3f}"
+            label = f"{base.class_text(curve.name)}: {measure} {curve.area:.3f}"
         elif curve.repeat:
             label = f"_repeat {curve.repeat}"  # which a legend leaves out
         else:
@@ -137,7 +126,7 @@ class PlottedRows(PredictedRows):
         display.name = self.name
         repeats, n, n_drawn = self.predictions.n_repeats, self.truth.n_classes, len(display.lines)
         if self.is_binary:
-            display.note = f"{class_text(str(self.truth.pos_label))} is positive"
+            display.note = f"{base.class_text(str(self.truth.pos_label))} is positive"
         else:
             first = f", first of {repeats} repeats" if repeats > 1 else ""
             some = f"\nthe {n_drawn} of {n} classes with the smallest {least}" if n_drawn < n else ""
@@ -157,7 +146,7 @@ class PlottedRows(PredictedRows):
 
 
 @dataclass(eq=False, repr=False)
-class CurvesDisplay(TitledDisplay):
+class CurvesDisplay(base.TitledDisplay):
     """Lines over one x.
 
     A subclass says which lines rows have (``_from_rows``) and which a validation has (``_corrected_curve``), and
@@ -198,7 +187,7 @@ class CurvesDisplay(TitledDisplay):
         MissingExtraError
             When matplotlib is missing.
         """
-        evaluation = evaluation_of(search)
+        evaluation = base.evaluation_of(search)
         chosen = evaluation.winner if configuration is None else configuration
         index = configuration_index(evaluation.predictions.names, chosen)
         truth, predictions, weights = evaluation.shown_rows
@@ -241,11 +230,11 @@ class CurvesDisplay(TitledDisplay):
         MissingExtraError
             When matplotlib is missing.
         """
-        pyplot()
+        base.pyplot()
         if isinstance(predictions, HeldOutPredictions):  # drawn whatever their search estimated
             predictions = replace(predictions, question=None)
         inputs = read_inputs(
-            y_true, in_columns(predictions), metric=cls._read_as, classes=classes, pos_label=pos_label,
+            y_true, base.in_columns(predictions), metric=cls._read_as, classes=classes, pos_label=pos_label,
             sample_weight=sample_weight,
         )  # fmt: skip
         names = inputs.predictions.names
@@ -269,7 +258,7 @@ class CurvesDisplay(TitledDisplay):
         y_true, predictions, **kwargs
             As in ``from_predictions``.
         """
-        checked_result(estimate, Estimate, "estimate", "ho.estimate or another function of heldout")
+        base.checked_result(estimate, Estimate, "estimate", "ho.estimate or another function of heldout")
         if is_ensemble(estimate):
             raise InputError(
                 f"the estimate is of an {estimate.selected_name}, and the plot is of one; draw one by "
@@ -299,7 +288,7 @@ class CurvesDisplay(TitledDisplay):
         MissingExtraError
             When matplotlib is missing.
         """
-        checked_result(validation, Validation, "validation", "ho.bootstrap_validate")
+        base.checked_result(validation, Validation, "validation", "ho.bootstrap_validate")
         styles = {name: settings.pop(name) for name in ("name", "line_kw") if name in settings}
         display = cls.of_replicates(validation.replicates, of_class=of_class, **settings)
         event = f", {display.name}" if display.name.startswith("event") else ""
@@ -314,23 +303,23 @@ class CurvesDisplay(TitledDisplay):
             tuple(map(json_number, getattr(curve, name).tolist()))
             for name in ("low", "high", "apparent", "corrected")
         )
-        corrected = f"corrected for optimism, with {percent(curve.confidence_level)} band{labels[1]}"
+        corrected = f"corrected for optimism, with {base.percent(curve.confidence_level)} band{labels[1]}"
         lines = (
             CurveLine(labels[0], tuple(x.tolist()), apparent),
             CurveLine(corrected, tuple(x.tolist()), values, low, high, is_corrected=True),
         )
-        name = class_text(curve.name) if replicates.truth.kind.is_classification else curve.name
+        name = base.class_text(curve.name) if replicates.truth.kind.is_classification else curve.name
         display = cls._surrounded(lines, name, curve, replicates)
         display.caption = f"{cls._caption(curve)} {curve.flags.get(Flag.CURVE_BEYOND_RANGE, '')}".strip()
         return display
 
-    def _draw(self, ax: Any, line_kw: Style | None) -> None:
+    def _draw(self, ax: Any, line_kw: base.Style | None) -> None:
         self.lines_: list[Any] = []
         for line, look in zip(self.lines, looks(self.lines), strict=True):
             y, low, high = (np.array(values, dtype=float) for values in (line.y, line.low, line.high))
             if line.low and not line.as_points:
                 ax.fill_between(line.x, low, high, color=BAND, zorder=0)
-            style = styled({**look, "label": plain_text(line.label), "linewidth": 2}, line_kw)
+            style = base.styled({**look, "label": base.plain_text(line.label), "linewidth": 2}, line_kw)
             self.lines_ += ax.plot(line.x, y, **style)
             if line.low and line.as_points:
                 ends = np.clip([y - low, high - y], 0, None)
@@ -718,5 +707,5 @@ class DecisionCurveDisplay(CurvesDisplay):
         ax.set_ylim(-0.25 * top if top > 0 else None, max(1.15 * top, self.act_on_all[0]) if top > 0 else None)
         ax.set_xlim(0, 1)
         ax.set_xlabel("probability from which one acts")
-        of = f" on {class_text(self.outcome)}" if self.outcome else ""
-        ax.set_ylabel(plain_text(f"net benefit of acting{of},\ntrue positives a row (higher is better)"))
+        of = f" on {base.class_text(self.outcome)}" if self.outcome else ""
+        ax.set_ylabel(base.plain_text(f"net benefit of acting{of},\ntrue positives a row (higher is better)"))
