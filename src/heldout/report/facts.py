@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from heldout._record import json_number
 from heldout._sklearn import BaseSearchCV
-from heldout._text import counted
+from heldout._text import bytes_text, counted, number_text
 from heldout._types import Floats
-from heldout.data.task import shortened
+from heldout.configurations import NotHashableError
+from heldout.data.task import TaskKind, shortened
 from heldout.errors import InputError
 from heldout.estimates.comparison import SEEN_IN_THE_ROW, Comparison
 from heldout.estimates.evidence import Candidates
@@ -20,13 +23,25 @@ from heldout.estimates.inputs import Inputs
 from heldout.estimates.paired.leaderboard import Leaderboard
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Estimate
+from heldout.execution.cells import SharedFits
+from heldout.execution.listeners.words import duration, shared_line, work_words
+from heldout.execution.sharing.prefixes import STEPS
 from heldout.metrics.named import in_sentence
-from heldout.protocols.algorithms.comparison import AlgorithmComparison
+from heldout.protocols.algorithms.comparison import AlgorithmComparison, ComparedAlgorithm
+from heldout.protocols.nested.estimate import (
+    ALONE,
+    NestedEstimate,
+    agreement_sentence,
+    inner_against_outer_sentence,
+    outer_folds_sentence,
+)
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.words import method_words
 from heldout.report import labels
-from heldout.report.configuration_parts import parts_in_name
-from heldout.report.diagnostics import PredictedRows, predictions_facts, two_classes
+from heldout.report.columns import columns_of
+from heldout.report.configuration_parts import parameters_of, parts_in_name, parts_of
+from heldout.report.configuration_scores import search_scale
+from heldout.report.diagnostics import PredictedRows, class_names, predictions_facts, two_classes
 from heldout.report.displays.leaderboard import leaderboard_facts
 from heldout.report.entries import OPTIONAL, Facts
 from heldout.report.headline import (
@@ -39,12 +54,13 @@ from heldout.report.headline import (
     method_sentences,
     number_facts,
 )
-from heldout.report.ranking import MOST_SHOWN, rank_configurations
-from heldout.report.search_facts import comparison_facts, search_facts
-from heldout.report.study import evaluation_of_protocol, study, text_of
+from heldout.report.importance import coefficients_of, importance_of, own_importances_of
+from heldout.report.race import race_of, sources_of
+from heldout.report.ranking import MOST_SHOWN, column_means, rank_configurations
+from heldout.report.study import evaluation_of_protocol, record_of_deployed, study, text_of
 from heldout.report.validation_facts import validation_facts
 from heldout.result import Evaluation
-from heldout.scales import Scale, scale_of_estimate, scale_of_metric
+from heldout.scales import Scale, plain, scale_of_estimate, scale_of_metric
 
 
 def facts(result: Any, *, command: str = "", title: str = "") -> Facts:
@@ -74,10 +90,10 @@ def study_facts(result: Any) -> dict[str, Any]:
 
 def _shown(result: Any) -> Facts:
     if isinstance(result, AlgorithmComparison):
-        return comparison_facts(result)
+        return _comparison_facts(result)
     evaluation = evaluation_of_result(result)
     if evaluation is not None:
-        return search_facts(evaluation)
+        return _search_facts(evaluation)
     if isinstance(result, Validation):
         return validation_facts(result)
     if isinstance(result, Estimate):
@@ -134,6 +150,317 @@ def _estimate_facts(estimate: Estimate) -> Facts:
     )
 
 
+NO_FINGERPRINT = "none: a parameter has no canonical form"
+
+
+def _search_facts(evaluation: Evaluation) -> Facts:
+    name, estimate, winner = evaluation.refit_metric, evaluation.estimate, evaluation.winner
+    truth, model = evaluation.task.truth, evaluation.model
+    scale = search_scale(evaluation, name)
+    failures = {**evaluation.predictions.failed, **evaluation.failures}
+    dropped = set(evaluation.predictions.dropped) - set(failures)
+    provenance = {} if estimate is None else estimate.provenance
+    of_search = {
+        "dropping": labels.drop_text(evaluation.provenance.get("drop")),
+        "n_imputations": evaluation.provenance.get("n_imputations"),
+    }
+    ranking = _ranking_of_search(evaluation, scale, failures, dropped)
+    chosen = next((row for row in ranking.shown if row.is_winner), None)
+    shown = None if chosen is None else chosen.pooled if chosen.mean is None else chosen.mean
+    of_shown, held, weights = evaluation.shown_rows
+    predictions = predictions_facts(PredictedRows(of_shown, held, winner, weights))
+    diagnostics = predictions["diagnostics"]
+    contest = Contest(
+        # A two-part method may have selected another configuration than the search; the number is of that one.
+        winner=evaluation.configurations.names[winner] if estimate is None else estimate.selected_name,
+        candidates=len(evaluation.configurations) - len(failures) - len(dropped),
+        rows=evaluation.task.n_rows,
+        folds=_folds_text(evaluation),
+        dropped=len(dropped),
+        classes=two_classes(truth),
+    )
+    headline = headline_of(estimate, scale, contest, None if shown is None else scale.sign * shown)
+    sources = [*sources_of(evaluation), *evaluation.provenance.get("sources_of_imputation", ())]
+    return Facts(
+        OPTIONAL,
+        kind="search",
+        headline=headline,
+        facts=_labels_of_search(evaluation, len(failures), len(dropped), contest.folds),
+        distribution=distribution_of(estimate, scale),
+        metrics=_metric_rows(evaluation),
+        race=race_of(evaluation, scale),
+        outer=_outer(estimate, scale),
+        ranking=ranking,
+        parameters=_parameters(evaluation),
+        **predictions,
+        shared=tuple(_shared_row(what, each) for what, each in evaluation.shared_fits.items()),
+        method=method_sentences(estimate),
+        settings=labels.settings_of([provenance, of_search]),
+        flags=labels.flag_facts(evaluation.estimates, name),
+        citations=labels.citations_of(evaluation.estimates.values(), diagnostics, sources),
+        reproduction=labels.reproduction_of([evaluation.provenance, provenance]) | _fingerprints(evaluation),
+        delivered=delivered_sentence(
+            estimate,
+            contest.rows,
+            source="search",
+            is_corrected=headline.label != "uncorrected" or not contest.is_choice,
+            is_fitted=model is not None,
+            is_bounded=evaluation.provenance.get("deploy") == "bounded",
+        ),
+        no_calibration=_no_calibration(evaluation, diagnostics),
+        columns=columns_of(evaluation.task.X),
+        treatment=evaluation.provenance.get("columns"),
+        overtuning=_overtuning(evaluation),
+        importance=importance_of(evaluation),
+        coefficients=coefficients_of(model, evaluation.fold_models, class_names(truth)),
+        own_importances=own_importances_of(model, evaluation.fold_models),
+    )
+
+
+def _ranking_of_search(
+    evaluation: Evaluation, scale: Scale, failures: Mapping[int, str], dropped: set[int]
+) -> Facts:
+    name, estimate = evaluation.refit_metric, evaluation.estimate
+    fold_scores, trained = evaluation.fold_scores.get(name), evaluation.cells.train_scores.get(name)
+    has_trained = trained is not None and not np.isnan(trained.values).all()
+    return rank_configurations(
+        evaluation.configurations.names,
+        scale,
+        fold_scores=None if fold_scores is None else fold_scores.values,
+        pooled=evaluation.within_scores.get(name, evaluation.pooled_scores.get(name)),
+        # How often outer folds selected a configuration is shown with them; it is not a replay on resampled rows.
+        selected=None if estimate is None or isinstance(estimate, NestedEstimate) else estimate.selection_frequency,
+        winner=evaluation.winner,
+        failures=failures,
+        by_mean=evaluation.estimation.aggregate not in ("pooled", "within"),  # the scale that chose
+        within=name in evaluation.within_scores,
+        dropped=dropped,
+        parts=parts_of(evaluation.configurations),
+        train=column_means(trained.values.T) if trained is not None and has_trained else None,
+    )
+
+
+def _overtuning(evaluation: Evaluation) -> Facts | None:
+    """What further search bought; None where it is not known, and of fewer than two configurations.
+
+    By how much the best of so many is better than the first, on the rows that chose it and on those left out: a
+    second level beside the estimate of the search would answer no question of its own.
+    """
+    try:
+        overtuning = evaluation.overtuning
+    except InputError:
+        return None
+    if len(overtuning.n_configurations) < 2:
+        return None
+    sign = 1 if overtuning.greater_is_better else -1
+    gains = (sign * (scores - scores[0]) for scores in (overtuning.uncorrected, overtuning.corrected))
+    uncorrected, corrected = (tuple(map(json_number, gain.tolist())) for gain in gains)
+    return Facts(
+        uncorrected=uncorrected,
+        corrected=corrected,
+        scale=search_scale(evaluation, evaluation.refit_metric),
+        n_configurations=tuple(overtuning.n_configurations.tolist()),
+        in_order=overtuning.in_order,
+        sentences=tuple(evaluation.overtuning_sentences),
+    )
+
+
+def _no_calibration(evaluation: Evaluation, diagnostics: Facts | None) -> str:
+    is_binary = evaluation.task.truth.kind is TaskKind.BINARY
+    if not is_binary or (diagnostics is not None and diagnostics.calibration is not None):
+        return ""
+    return calibration_advice(evaluation.configurations[evaluation.winner].fresh(), "search")
+
+
+def _metric_rows(evaluation: Evaluation) -> tuple[Facts, ...]:
+    """The estimates of a search with several metrics; empty for a single one."""
+    several = evaluation.estimates if len(evaluation.estimates) > 1 else {}
+    return tuple(
+        Facts(
+            number_facts(estimate, search_scale(evaluation, name)), name=name, chose=name == evaluation.refit_metric
+        )
+        for name, estimate in several.items()
+    )
+
+
+def _folds_text(evaluation: Evaluation) -> str:
+    """Folds and repeats; for a search that stopped early, how many of the splits were used."""
+    done, held = evaluation.folds.n_splits, evaluation.predictions
+    planned = evaluation.provenance.get("n_splits_planned", done)
+    return f"{done} of {planned} splits" if done < planned else labels.folds_text(held.folds, done)
+
+
+def _labels_of_search(evaluation: Evaluation, failed: int, dropped: int, folds: str) -> dict[str, str]:
+    fits = evaluation.part_for_estimate or (f"{evaluation.n_fits:,}" if evaluation.n_fits else "")
+    if fits and evaluation.n_fits_saved:
+        fits += f", {evaluation.n_fits_saved:,} saved"
+    # Summed over all fits, so a resumed run shows the same as an uninterrupted one.
+    columns = evaluation.cells.columns
+    seconds = float(columns["fit_seconds"].sum() + columns["score_seconds"].sum())
+    what = "all fits" if evaluation.is_one_search else "the search on all rows"
+    of_what = "" if evaluation.is_one_search else f" of {what}"
+    shared = evaluation.shared_fits
+    in_all = shared_line(evaluation.n_fits_shared, evaluation.n_fits_of_search, shared) if shared else ""
+    return labels.with_text(
+        {
+            **labels.data_facts(evaluation.task.truth, evaluation.metrics.values()),
+            "Configurations": labels.configurations_text(len(evaluation.configurations), failed, dropped),
+            "Folds": folds,
+            "Fits": fits,
+            f"Shared fits{of_what}": in_all,
+            f"Time of {what}": work_words(seconds) if seconds else "",
+        }
+    )
+
+
+def _shared_row(what: str, shared: SharedFits) -> Facts:
+    seconds = "not estimated" if shared.seconds is None else "none"
+    if shared.seconds is not None and shared.seconds > 0:
+        seconds = duration(shared.seconds) if what == STEPS else f"about {duration(shared.seconds)}"
+    return Facts(
+        name="Equal steps" if what == STEPS else what,
+        fits=shared.n_fits,
+        seconds=seconds,
+        n_bytes=bytes_text(shared.n_bytes) if shared.n_bytes else "–",
+    )
+
+
+def _parameters(evaluation: Evaluation) -> tuple[Facts, ...]:
+    """All parameters of the winner, those that the search set first."""
+    winner = evaluation.configurations[evaluation.winner]
+    searched = winner.own_params
+    rows = {**({"model": winner.model} if winner.model else {}), **dict(sorted(searched.items()))}
+    return (
+        *(Facts(name=name, text=plain(value), searched=True, is_default=False) for name, value in rows.items()),
+        *(row for row in parameters_of(winner.fresh()) if row.name not in searched),
+    )
+
+
+def _fingerprints(evaluation: Evaluation) -> dict[str, str]:
+    """The fingerprints of rows, folds and configurations that provenance does not list already."""
+
+    def configurations() -> str:
+        try:
+            ids = "".join(key for key, _ in evaluation.configurations.identities())
+        except NotHashableError:
+            return NO_FINGERPRINT
+        return hashlib.sha256(ids.encode()).hexdigest()
+
+    parts = {
+        "rows": evaluation.task.fingerprint,
+        "folds": evaluation.folds.fingerprint,
+        "configurations": configurations,
+    }
+    listed = " ".join(str(key) for key in evaluation.provenance if "fingerprint" in str(key))
+    return {f"Fingerprint of {name}": make() for name, make in parts.items() if name not in listed}
+
+
+MOST_CHOSEN = 10
+
+
+def _outer(estimate: Estimate | None, scale: Scale) -> Facts | None:
+    """The outer folds of nested cross-validation: the winners that they selected, and their scores; else None."""
+    if not isinstance(estimate, NestedEstimate):
+        return None
+    folds, agreement, wins = estimate.outer_folds, estimate.agreement, estimate.agreement.wins
+    n_repeats, of_all = len({fold.repeat for fold in folds}), estimate.provenance.get("across") == "all"
+    is_alone, n_folds = len(folds[0].inner_scores) == 1, sum(wins.values())
+    rows = tuple(
+        Facts.of(
+            fold, "rows=n_test_rows winner=tested_name", scale, "inner=inner_score outer=score",
+            place=f"{fold.fold + 1}" + (f" of repeat {fold.repeat + 1}" if n_repeats > 1 else ""),
+        )
+        for fold in folds
+    )  # fmt: skip
+    agreed = agreement_sentence(
+        agreement.share,
+        len(wins),
+        len(folds),
+        is_deployed=next(iter(wins), None) == estimate.selected,
+        one_for_all=of_all,
+    )
+    means = estimate.mean_inner_scores.tolist() if of_all else []
+    return Facts(
+        how=outer_folds_sentence(len(folds), n_repeats, one_for_all=of_all, is_alone=is_alone),
+        chosen=tuple(
+            Facts(name=agreement.names[j], wins=n, share=n / n_folds, is_deployed=j == estimate.selected)
+            for j, n in [*wins.items()][:MOST_CHOSEN]
+        ),
+        unnamed=max(len(wins) - MOST_CHOSEN, 0),
+        agreement=ALONE if is_alone else agreed,
+        folds=rows,
+        means=_means(rows, scale, one_for_all=of_all),
+        inner_means=tuple(
+            Facts(name=estimate.names[j], mean=scale.shown(means[j]), is_deployed=j == estimate.selected)
+            for j in (estimate.ranked[:MOST_CHOSEN] if of_all else ())
+        ),
+        inner_means_more=max(len(means) - MOST_CHOSEN, 0),
+    )
+
+
+def _means(rows: tuple[Facts, ...], scale: Scale, *, one_for_all: bool) -> str:
+    scores = [[row[of] for row in rows if row[of] is not None] for of in ("inner", "outer")]
+    if not all(scores):
+        return ""
+    texts = (number_text(float(np.mean(known)), scale.decimals) for known in scores)
+    return inner_against_outer_sentence(scale.title, *texts, one_for_all=one_for_all)
+
+
+def _comparison_facts(comparison: AlgorithmComparison) -> Facts:
+    """Those of the search over all algorithms, whose number is corrected for the choice among all of them."""
+    content = _search_facts(record_of_deployed(comparison))
+    known = {citation.text for citation in content.citations}
+    further = [each for each in labels.citations_of([], None, comparison.sources) if each.text not in known]
+    return Facts(
+        content,
+        algorithms=_algorithms(comparison, content.headline.metric),
+        citations=(*content.citations, *further),
+    )
+
+
+def _algorithms(comparison: AlgorithmComparison, scale: Scale) -> Facts:
+    """The three scores of compared algorithms, what these select, and the differences."""
+    differences = tuple(
+        Facts.of(
+            each, "first second words is_relevant",
+            interval=tuple(each.interval), adjusted_interval=tuple(each.adjusted_interval),
+        )
+        for each in comparison.differences
+    )  # fmt: skip
+    level = f"{100 * comparison.differences[0].interval.confidence_level:.4g} %" if differences else ""
+    return Facts(
+        how=(
+            f"Every algorithm was scored on the same {counted(comparison.n_folds, 'outer fold')} in three ways. "
+            "Flat is the score of its best configuration, which flatters an algorithm with many. Corrected is the "
+            "flat score without what that choice adds. Nested is the score of the configurations that were chosen "
+            "without the fold that scored them."
+        ),
+        rows=tuple(_algorithm(each, scale, comparison.deployed) for each in comparison.algorithms),
+        selections=comparison.selections.sentence,
+        relevance=str(comparison.relevance),
+        differences_sentence=(
+            f"Differences of nested scores, with {level} intervals by the corrected t of Nadeau and Bengio; they "
+            "are positive where the first algorithm is better."
+        )
+        if differences
+        else "",
+        differences=differences,
+        has_adjusted=len(differences) > 1,
+        overall=comparison.flattery,
+        notes=tuple(note[0].upper() + note[1:] for note in comparison.notes),
+    )
+
+
+def _algorithm(algorithm: ComparedAlgorithm, scale: Scale, deployed: str) -> Facts:
+    words = "name configurations=n_configurations flat_fits=costs.flat_fits nested_fits=costs.nested_fits reason"
+    return Facts.of(
+        algorithm, words, scale, "flat corrected=corrected_value nested",
+        corrected_interval=scale.ends(algorithm.corrected_interval),
+        nested_interval=scale.ends(algorithm.nested_interval),
+        is_deployed=algorithm.name == deployed,
+    )  # fmt: skip
+
+
 NO_CANDIDATE = "it lacks predictions that others have, so it was not a candidate"
 
 
@@ -183,9 +510,9 @@ def file_facts(
         leaderboard=None if leaderboard is None else leaderboard_facts(leaderboard),
         kind="estimate",
         headline=headline,
-        facts=_labelled(inputs, len(failures), len(dropped), folds),
+        facts=_labels_of_file(inputs, len(failures), len(dropped), folds),
         distribution=distribution_of(estimate, scale),
-        ranking=_ranking(estimate, evidence, pooled, failures, dropped, scale),
+        ranking=_ranking_of_file(estimate, evidence, pooled, failures, dropped, scale),
         **drawn,
         method=method_sentences(estimate),
         settings=labels.settings_of([_with_members(estimate, predictions.names)]),
@@ -242,7 +569,7 @@ def _with_members(estimate: Estimate, names: Sequence[str]) -> dict[str, Any]:
     return {**estimate.provenance, **({"weights": text + more} if members else {})}
 
 
-def _ranking(
+def _ranking_of_file(
     estimate: Estimate,
     evidence: Candidates,
     pooled: Floats,
@@ -280,7 +607,7 @@ def _over_all(scores: Floats, evidence: Candidates) -> Floats:
     return spread
 
 
-def _labelled(inputs: Inputs, failed: int, dropped: int, folds: str) -> dict[str, str]:
+def _labels_of_file(inputs: Inputs, failed: int, dropped: int, folds: str) -> dict[str, str]:
     predictions, trained = inputs.predictions, inputs.question.metric.reads_truth
     several = predictions.folds is None and predictions.n_repeats > 1
     return labels.with_text(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +15,10 @@ from heldout.metrics.named import direction_sentence
 from heldout.protocols.learning.curve import LearningCurve
 from heldout.protocols.words import QUANTITY_IPL, method_words
 from heldout.references import REFERENCES
+from heldout.report.displays import pages
 from heldout.report.displays.base import Display, embedded
 from heldout.report.displays.corrected_score import corrected_score
 from heldout.report.displays.leaderboard import LeaderboardDisplay
-from heldout.report.displays.pages import (
-    FittedDisplay,
-    GainsDisplay,
-    LearningCurveDisplay,
-    OptimismDisplay,
-    ResidualsDisplay,
-    SplitsDisplay,
-)
 from heldout.report.displays.winner_curves import (
     CalibrationDisplay,
     DecisionCurveDisplay,
@@ -97,31 +89,32 @@ def render_html(content: Facts) -> str:
 
 def _figures(content: Facts) -> dict[str, Any]:
     """The figures by name; empty text where there is nothing to draw."""
-    race, curve, of, points = content.race, content.overtuning, content.diagnostics, content.precision_recall
-    displays: dict[str, tuple[Display, str]] = {}
-    if content.distribution is not None:
-        title = f"Distribution of the bootstrapped {content.headline.metric.title}"
-        displays["distribution"] = corrected_score(content.headline, content.distribution), title
-    if (board := content.leaderboard) is not None:
-        displays["leaderboard"] = LeaderboardDisplay(board.metric, board.reference, board.rows), "Leaderboard"
-    if race is not None and race.saved:
-        displays["race"] = SplitsDisplay(race), "Configurations by split"
-    if curve is not None:
-        displays["overtuning"] = GainsDisplay(curve), "What further search bought"
-    if points:
-        displays["precision"] = PrecisionRecallDisplay.of_points(points), "Precision and recall"
-    if of is not None and of.roc:
-        displays["roc"] = RocCurveDisplay.of_points(of.roc), "ROC curve"
-    if of is not None and of.calibration is not None:
-        displays["calibration"] = CalibrationDisplay.of_groups(of.calibration), "Calibration"
-    if of is not None and of.residuals is not None:
-        displays["fitted"] = FittedDisplay(of.residuals), "Truth over prediction"
-        displays["residuals"] = ResidualsDisplay(of.residuals), "Residuals"
-    figures = defaultdict[str, str](str)
-    for name, (display, title) in displays.items():
-        description = _splits_words(race.alive) if name == "race" else ""
-        size = {"width": 640, "height": round(72 * display._size[1])} if name == "leaderboard" else {}
-        figures[name] = safe(embedded(display, name, title, description, **size))
+    of = content.diagnostics or Facts(roc=(), calibration=None, residuals=None)
+    race = content.race if content.race and content.race.saved else None
+    drawn: tuple[tuple[str, str, Any, Callable[[Any], Display]], ...] = (
+        (
+            "distribution",
+            f"Distribution of the bootstrapped {content.headline.metric.title}",
+            content.distribution,
+            lambda distribution: corrected_score(content.headline, distribution),
+        ),
+        ("leaderboard", "Leaderboard", content.leaderboard, LeaderboardDisplay.of_facts),
+        ("race", "Configurations by split", race, pages.SplitsDisplay),
+        ("overtuning", "What further search bought", content.overtuning, pages.GainsDisplay),
+        ("precision", "Precision and recall", content.precision_recall, PrecisionRecallDisplay.of_points),
+        ("roc", "ROC curve", of.roc, RocCurveDisplay.of_points),
+        ("calibration", "Calibration", of.calibration, CalibrationDisplay.of_groups),
+        ("fitted", "Truth over prediction", of.residuals, pages.FittedDisplay),
+        ("residuals", "Residuals", of.residuals, pages.ResidualsDisplay),
+    )
+    figures = {}
+    for name, title, part, display_of in drawn:
+        figures[name] = ""
+        if part:
+            display = display_of(part)
+            description = _splits_words(part.alive) if name == "race" else ""
+            size = {"width": 640, "height": round(72 * display._size[1])} if name == "leaderboard" else {}
+            figures[name] = safe(embedded(display, name, title, description, **size))
     return figures
 
 
@@ -132,23 +125,16 @@ def _splits_words(alive: Sequence[int]) -> str:
 
 def _validation_figures(content: Facts) -> dict[str, Any]:
     """The figures by kind; those of curves are lists with one per class."""
-    optimism = () if content.optimism is None else (OptimismDisplay(content.optimism),)
-    curves: dict[str, tuple[str, Sequence[Display]]] = {
-        "calibration": ("Calibration", [CalibrationDisplay(**entry) for entry in content.calibration]),
-        "roc": ("ROC curve", [RocCurveDisplay(**entry) for entry in content.roc]),
-        "decision": ("Net benefit", [DecisionCurveDisplay(**entry) for entry in content.decision]),
-        "optimism": ("Optimism of the bootstraps", optimism),
-    }
+    optimism = [] if content.optimism is None else [{"optimism": content.optimism}]
+    drawn: tuple[tuple[str, str, type[Display], Any], ...] = (
+        ("calibration", "Calibration, corrected for optimism", CalibrationDisplay, content.calibration),
+        ("roc", "ROC curve, corrected for optimism", RocCurveDisplay, content.roc),
+        ("decision", "Net benefit, corrected for optimism", DecisionCurveDisplay, content.decision),
+        ("optimism", "Optimism of the bootstraps", pages.OptimismDisplay, optimism),
+    )
     return {
-        kind: [
-            safe(
-                embedded(
-                    display, f"{kind}-{n}", title if kind == "optimism" else f"{title}, corrected for optimism"
-                )
-            )
-            for n, display in enumerate(displays)
-        ]
-        for kind, (title, displays) in curves.items()
+        kind: [safe(embedded(display(**entry), f"{kind}-{n}", title)) for n, entry in enumerate(entries)]
+        for kind, title, display, entries in drawn
     }
 
 
@@ -180,7 +166,7 @@ def write_learning_curve(curve: LearningCurve, path: str | os.PathLike[str], *, 
 def render_learning_curve(curve: LearningCurve, *, title: str = "") -> str:
     """The page as text; the same curves give the same text."""
     scale, estimate = _scale(curve), curve.estimate
-    display = LearningCurveDisplay(curve, scale)
+    display = pages.LearningCurveDisplay(curve, scale)
     sources = [REFERENCES[key] for key in estimate.provenance.get("sources", ())]
     values = {
         "title": title,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -37,7 +38,6 @@ from heldout.protocols.words import how_sentence, method_words
 from heldout.references import bibtex_of
 from heldout.report.labels import setting_text
 from heldout.report.race import sources_of
-from heldout.report.search_facts import record_of_deployed
 from heldout.report.templating import filled
 from heldout.result import Evaluation
 from heldout.scales import plain, scale_of_estimate
@@ -76,6 +76,25 @@ def study(result: Evaluation | Estimate | Validation | AlgorithmComparison) -> d
 def evaluation_of_protocol(result: object) -> Evaluation | None:
     """The search on all rows that a protocol repeated; None of any other result."""
     return result.evaluation if isinstance(result, NestedEstimate | SearchBootstrapEstimate) else None
+
+
+OF_DEPLOYED = "best of the deployed algorithm"
+"""The rule by which the winner was selected, where another algorithm has a better flat score."""
+
+
+def record_of_deployed(comparison: AlgorithmComparison) -> Evaluation:
+    """The record of all algorithms, with the estimate of the deployed configuration among all of theirs."""
+    record, estimate = comparison.evaluation, comparison.overall
+    if comparison.deployed != comparison.selections.flat:  # then it is not the best of all flat scores
+        record = record.with_provenance(selection=OF_DEPLOYED)
+        estimate = replace(estimate, provenance={**estimate.provenance, "selection": OF_DEPLOYED})
+    return replace(
+        record,
+        estimates={record.refit_metric: estimate},
+        n_fits=comparison.n_fits,
+        n_fits_saved=comparison.n_fits_saved,
+        barriers=(),  # of several races, one an algorithm
+    )
 
 
 def _of_search(evaluation: Evaluation, estimate: Estimate | None) -> dict[str, Any]:

@@ -65,8 +65,11 @@ class LeaderboardDisplay(Display):
             When matplotlib is missing.
         """
         board = checked_result(leaderboard, Leaderboard, "leaderboard", "ho.estimates.leaderboard")
-        facts = leaderboard_facts(board)
-        return cls(facts.metric, facts.reference, facts.rows).plot(ax)
+        return cls.of_facts(leaderboard_facts(board)).plot(ax)
+
+    @classmethod
+    def of_facts(cls, board: Facts) -> Self:
+        return cls(board.metric, board.reference, board.rows)
 
     def __post_init__(self) -> None:
         self._size = 7.2, 1.6 + 0.28 * min(len(self.rows), MOST_DRAWN + 1)
