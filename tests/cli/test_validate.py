@@ -23,8 +23,8 @@ Write = Callable[..., Path]
 
 QUICK = ["--n-jobs", "1", "--bootstraps", "4"]
 LINEAR = [*QUICK, "--metric", "roc_auc", "--metric", "brier_score"]
-FILES = {"run.db", "model.skops", "model.trusted.json", "validation.json", "report.json", "report.html",
-         "methods.md", "card.md"}  # fmt: skip
+FILES = {"run.db", "model.skops", "model.trusted.json", "validation.json", "coefficients.csv", "report.json",
+         "report.html", "methods.md", "card.md"}  # fmt: skip
 
 
 def validate(command: Command, path: Path, *options: object, target: str = "outcome", out: str = "out") -> Any:
@@ -103,7 +103,10 @@ def test_json_is_one_document_and_the_file_holds_the_same(command: Command, tabl
     assert document["columns"] == ["a", "text", "site"] and list(document["set_aside"]) == ["constant"]
     columns = written["estimates"]["brier_score"]["provenance"]["columns"]
     assert "text" in columns["categories"] and list(columns["excluded"]) == ["constant"]
-    assert set(document["files"]) == {"run", "model", "validation", "methods", "card", "report"}
+    kinds = {"run", "model", "validation", "coefficients", "methods", "card", "report"}
+    assert set(document["files"]) == kinds
+    coefficients = pd.read_csv(tmp_path / "out" / "coefficients.csv")
+    assert coefficients["value"].tolist() == pytest.approx(written["coefficients"]["values"], rel=1e-15)
     row = written["rows"]["brier_score"]
     assert row["optimism"] == pytest.approx(row["corrected"] - row["apparent"]) and row["n_successful"] == 4
 
@@ -321,5 +324,5 @@ def test_a_model_that_skops_cannot_write_costs_the_model_only(
     ended = validate(command, table(), *LINEAR, "--json")
 
     assert "The model could not be saved as model.skops (TypeError: no such type)." in ended.err
-    assert set(json.loads(ended.out)["files"]) == {"run", "validation", "methods", "card", "report"}
+    assert set(json.loads(ended.out)["files"]) == {"run", "validation", "coefficients", "methods", "card", "report"}
     assert (tmp_path / "out" / "report.html").exists()

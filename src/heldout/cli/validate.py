@@ -369,8 +369,8 @@ def command(options: ValidateOptions, console: Console, typed: str) -> None:
     """Fit a model on bootstrap samples of DATA, and subtract the estimated optimism from its apparent performance.
 
     DATA is a CSV or Parquet file, or example:breast_cancer (also iris, wine, digits, diabetes). DIR receives
-    run.db, model.skops, validation.json and report.html; methods.md, a paragraph for a paper with its BibTeX; and
-    card.md, the result for the README of a repository.
+    run.db, model.skops, validation.json, coefficients.csv of a linear model, and report.html; methods.md, a
+    paragraph for a paper with its BibTeX; and card.md, the result for the README of a repository.
     """
     with run_context(console):
         options.check()
@@ -407,5 +407,9 @@ def _write_files(
         **save_model(validation.model, folder, console, job.found.note(job.plan.fits.scoring.times)),
     }
     files["validation"] = folder.write_json("validation.json", validation.to_dict())
+    if validation.coefficients is not None:
+        table = validation.coefficients.to_frame(validation.settings["confidence_level"])
+        text = table.to_csv(index=False, lineterminator="\n")
+        files["coefficients"] = folder.write_text("coefficients.csv", text)
     files |= write_report_files(facts(validation, command=command, title=job.source), folder)
     return {name: str(path) for name, path in files.items()}
