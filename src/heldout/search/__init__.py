@@ -1,5 +1,6 @@
 """Searches for scikit-learn's users: they choose like its own, and estimate how good their winner is."""
 
-from heldout.search.grid import HeldOutRandomizedSearchCV, HeldOutSearchCV
+from heldout.search.grid import HeldOutSearchCV
+from heldout.search.randomized import HeldOutRandomizedSearchCV
 
 __all__ = ["HeldOutRandomizedSearchCV", "HeldOutSearchCV"]
