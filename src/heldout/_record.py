@@ -387,13 +387,13 @@ def table(
     return f"<table>{titled}{body}</table>"
 
 
-def notes(sentences: Iterable[str], warnings: Iterable[str] = ()) -> str:
-    """A list of sentences in HTML, warnings in bold; empty without any.
+def notes(sentences: Iterable[str]) -> str:
+    """A list of sentences in HTML; empty without any.
 
     Examples
     --------
-    >>> notes(["Few rows."], ["Stop."]), notes([])
-    ('<ul><li>Few rows.</li><li><strong>Stop.</strong></li></ul>', '')
+    >>> notes(["Few rows."]), notes([])
+    ('<ul><li>Few rows.</li></ul>', '')
     """
-    items = [html.escape(one) for one in sentences] + [f"<strong>{html.escape(one)}</strong>" for one in warnings]
-    return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>" if items else ""
+    items = "".join(f"<li>{html.escape(one)}</li>" for one in sentences)
+    return f"<ul>{items}</ul>" if items else ""

@@ -157,7 +157,7 @@ def configuration_scores(
         is_candidate=np.array([j not in out for j in range(n)]),
         winner=evaluation.winner,
         has_models=any(each.model is not None for each in evaluation.configurations),
-        **(unknown if comparison is None else _drawn(comparison, scale, finds_set=finds_set)),
+        **(unknown if comparison is None else _from_draws(comparison, scale, finds_set=finds_set)),
     )
 
 
@@ -174,7 +174,7 @@ def compared_scores(comparison: ConfigurationComparison) -> ConfigurationScores:
         confidence_level=evidence.settings.confidence_level,
         is_candidate=np.isin(np.arange(n), evidence.candidates),
         winner=evidence.winner,
-        **_drawn(comparison, scale),
+        **_from_draws(comparison, scale),
     )
 
 
@@ -188,7 +188,7 @@ def _scores_of_search(evaluation: Evaluation, scorer: str) -> Floats:
     return np.where(dropped, means, whole[scorer])
 
 
-def _drawn(comparison: ConfigurationComparison, scale: Scale, *, finds_set: bool = True) -> dict[str, Any]:
+def _from_draws(comparison: ConfigurationComparison, scale: Scale, *, finds_set: bool = True) -> dict[str, Any]:
     """What is known from drawn rows: the middle of each candidate's scores, as shown, and those of the set."""
     sign = scale.sign * (1 if comparison.evidence.metric.greater_is_better else -1)
     low, high = middle_of_columns(sign * comparison.scores.in_bag, comparison.evidence.settings.level)

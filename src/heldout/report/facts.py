@@ -221,8 +221,10 @@ def _ranking_of_search(
     evaluation: Evaluation, scale: Scale, failures: Mapping[int, str], dropped: set[int]
 ) -> Facts:
     name, estimate = evaluation.refit_metric, evaluation.estimate
-    fold_scores, trained = evaluation.fold_scores.get(name), evaluation.cells.train_scores.get(name)
-    has_trained = trained is not None and not np.isnan(trained.values).all()
+    fold_scores, training_scores = evaluation.fold_scores.get(name), evaluation.cells.train_scores.get(name)
+    train = None
+    if training_scores is not None and not np.isnan(training_scores.values).all():
+        train = column_means(training_scores.values.T)
     return rank_configurations(
         evaluation.configurations.names,
         scale,
@@ -236,7 +238,7 @@ def _ranking_of_search(
         within=name in evaluation.within_scores,
         dropped=dropped,
         parts=parts_of(evaluation.configurations),
-        train=column_means(trained.values.T) if trained is not None and has_trained else None,
+        train=train,
     )
 
 
@@ -372,7 +374,7 @@ def _outer(estimate: Estimate | None, scale: Scale) -> Facts | None:
         )
         for fold in folds
     )  # fmt: skip
-    agreed = agreement_sentence(
+    agreement_text = agreement_sentence(
         agreement.share,
         len(wins),
         len(folds),
@@ -387,7 +389,7 @@ def _outer(estimate: Estimate | None, scale: Scale) -> Facts | None:
             for j, n in [*wins.items()][:MOST_CHOSEN]
         ),
         unnamed=max(len(wins) - MOST_CHOSEN, 0),
-        agreement=ALONE if is_alone else agreed,
+        agreement=ALONE if is_alone else agreement_text,
         folds=rows,
         means=_means(rows, scale, one_for_all=of_all),
         inner_means=tuple(
@@ -608,14 +610,14 @@ def _over_all(scores: Floats, evidence: Candidates) -> Floats:
 
 
 def _labels_of_file(inputs: Inputs, failed: int, dropped: int, folds: str) -> dict[str, str]:
-    predictions, trained = inputs.predictions, inputs.question.metric.reads_truth
+    predictions, is_of_models = inputs.predictions, inputs.question.metric.reads_truth
     several = predictions.folds is None and predictions.n_repeats > 1
     return labels.with_text(
         {
             **labels.data_facts(inputs.truth, [inputs.question.metric]),
             "Configurations": labels.configurations_text(predictions.n_configurations, failed, dropped),
-            "Folds": folds if trained and predictions.folds is not None else "",
-            "Runs": "" if trained else str(predictions.n_repeats),
+            "Folds": folds if is_of_models and predictions.folds is not None else "",
+            "Runs": "" if is_of_models else str(predictions.n_repeats),
             "Repeats": str(predictions.n_repeats) if several else "",
         }
     )

@@ -91,7 +91,7 @@ def _figures(content: Facts) -> dict[str, Any]:
     """The figures by name; empty text where there is nothing to draw."""
     of = content.diagnostics or Facts(roc=(), calibration=None, residuals=None)
     race = content.race if content.race and content.race.saved else None
-    drawn: tuple[tuple[str, str, Any, Callable[[Any], Display]], ...] = (
+    table: tuple[tuple[str, str, Any, Callable[[Any], Display]], ...] = (
         (
             "distribution",
             f"Distribution of the bootstrapped {content.headline.metric.title}",
@@ -108,7 +108,7 @@ def _figures(content: Facts) -> dict[str, Any]:
         ("residuals", "Residuals", of.residuals, pages.ResidualsDisplay),
     )
     figures = {}
-    for name, title, part, display_of in drawn:
+    for name, title, part, display_of in table:
         figures[name] = ""
         if part:
             display = display_of(part)
@@ -125,8 +125,8 @@ def _splits_words(alive: Sequence[int]) -> str:
 
 def _validation_figures(content: Facts) -> dict[str, Any]:
     """The figures by kind; those of curves are lists with one per class."""
-    optimism = [] if content.optimism is None else [{"optimism": content.optimism}]
-    drawn: tuple[tuple[str, str, type[Display], Any], ...] = (
+    optimism = [] if content.optimism is None else [{"facts": content.optimism}]
+    table: tuple[tuple[str, str, type[Display], Any], ...] = (
         ("calibration", "Calibration, corrected for optimism", CalibrationDisplay, content.calibration),
         ("roc", "ROC curve, corrected for optimism", RocCurveDisplay, content.roc),
         ("decision", "Net benefit, corrected for optimism", DecisionCurveDisplay, content.decision),
@@ -134,7 +134,7 @@ def _validation_figures(content: Facts) -> dict[str, Any]:
     )
     return {
         kind: [safe(embedded(display(**entry), f"{kind}-{n}", title)) for n, entry in enumerate(entries)]
-        for kind, title, display, entries in drawn
+        for kind, title, display, entries in table
     }
 
 

@@ -75,7 +75,7 @@ def validation_facts(validation: Validation) -> Facts:
     first = next(iter(validation.rows))
     estimate, replicates, model = validation.estimates[first], validation.replicates, validation.model
     scales = {name: _scale(validation, name) for name in validation.rows}
-    curves = _drawn(replicates)
+    curves = _curves_by_sources(replicates)
     sources = [key for keys, displays in curves.items() if displays for key in keys]
     roc, calibration, decision = (tuple(map(facts_of_fields, displays)) for displays in curves.values())
     methods = validation.methods
@@ -282,7 +282,7 @@ _OF_CLASSES = {TaskKind.BINARY: _SHARES, TaskKind.MULTICLASS: _SHARES}
 _OF_SURVIVAL = {TaskKind.SURVIVAL: frozenset({Response.SURVIVAL})}
 
 
-def _drawn(replicates: Replicates) -> dict[tuple[str, ...], tuple[CurvesDisplay, ...]]:
+def _curves_by_sources(replicates: Replicates) -> dict[tuple[str, ...], tuple[CurvesDisplay, ...]]:
     """The curves that the responses allow, by their sources.
 
     There is one for each class, or of survival one at the middle time.

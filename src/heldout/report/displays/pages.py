@@ -21,13 +21,17 @@ MOST_NUMBERS = 12
 
 
 @dataclass(eq=False, repr=False)
-class SplitsDisplay(Display):
+class FactsDisplay(Display):
+    """A picture of one part of the facts."""
+
+    facts: Facts
+
+
+class SplitsDisplay(FactsDisplay):
     """A bar per split: the configurations fitted on it and, pale above them, those that had been dropped."""
 
-    race: Facts
-
     def _draw(self, ax: Any) -> None:
-        alive, total = np.array(self.race.alive), max(self.race.configurations, 1)
+        alive, total = np.array(self.facts.alive), max(self.facts.configurations, 1)
         splits = np.arange(1, len(alive) + 1)
         style = {"width": 0.86, "linewidth": 0}
         ax.bar(splits, total - alive, bottom=alive, color=BAND, label="dropped before", **style)
@@ -45,42 +49,33 @@ class SplitsDisplay(Display):
         ax.grid(visible=False, axis="x")
 
 
-@dataclass(eq=False, repr=False)
-class GainsDisplay(Display):
+class GainsDisplay(FactsDisplay):
     """By how much the best of so many configurations is better than the first: on two kinds of rows."""
 
-    curve: Facts
-
     def _draw(self, ax: Any) -> None:
-        curve = self.curve
+        curve = self.facts
         labels = "on the rows that chose it", "on rows left out"
         two_lines(ax, curve.n_configurations, (curve.uncorrected, curve.corrected), labels, drawstyle="steps-post")
         configurations_axis(ax, curve.n_configurations[-1], "configurations tried")
         ax.set_ylabel(f"gain in {in_sentence(curve.scale.title)}")
 
 
-@dataclass(eq=False, repr=False)
-class FittedDisplay(Display):
+class FittedDisplay(FactsDisplay):
     """Truth over prediction."""
 
-    residuals: Facts
-
     def _draw(self, ax: Any) -> None:
-        rows = self.residuals
+        rows = self.facts
         ends = reach_of([*rows.predicted, *rows.truth])
         _row_dots(ax, rows.predicted, rows.truth)
         ax.plot(ends, ends, color=MUTED, linestyle=":", linewidth=1.2)
         ax.set(xlim=ends, ylim=ends, xlabel="prediction", ylabel="truth")
 
 
-@dataclass(eq=False, repr=False)
-class ResidualsDisplay(Display):
+class ResidualsDisplay(FactsDisplay):
     """Truth minus prediction over prediction, with the medians of groups."""
 
-    residuals: Facts
-
     def _draw(self, ax: Any) -> None:
-        rows = self.residuals
+        rows = self.facts
         differences = np.subtract(rows.truth, rows.predicted)
         _row_dots(ax, rows.predicted, differences)
         ax.axhline(0, color=MUTED, linestyle=":", linewidth=1.2)
@@ -95,14 +90,11 @@ def _row_dots(ax: Any, x: Any, y: Any) -> None:
     ax.plot(x, y, "o", color=BLUE, markersize=4, markeredgewidth=0, alpha=0.75 if len(x) < 200 else 0.45)
 
 
-@dataclass(eq=False, repr=False)
-class OptimismDisplay(Display):
+class OptimismDisplay(FactsDisplay):
     """Histogram of the optimism over the bootstraps, with its mean and 0 marked."""
 
-    optimism: Facts
-
     def _draw(self, ax: Any) -> None:
-        optimism = self.optimism
+        optimism = self.facts
         ax.stairs(optimism.counts, optimism.edges, fill=True, color=SKY, label="bootstraps")
         ax.axvline(0, color=MUTED, linestyle=":", linewidth=1.4)
         mean = number_text(optimism.mean, optimism.metric.decimals).replace("-", "−")

@@ -268,8 +268,7 @@ class ParameterPlaneDisplay(base.Display):
                 text = scores.metric.text(float(cells[j, i]))
                 text += f"\n± {scores.metric.text(half[place])}" if np.isfinite(half[place]) else ""
                 text += "\ndropped" if is_dropped[place] else ""
-                light = self.colours_.norm(cells[j, i]) > 0.5
-                dark = light if scores.metric.greater_is_better else not light
+                dark = (self.colours_.norm(cells[j, i]) > 0.5) == scores.metric.greater_is_better  # on a light cell
                 style = {"ha": "center", "va": "center", "fontsize": "small", "color": "black" if dark else "white"}
                 ax.text(i, j, text, **style)
             elif is_dropped[place]:
@@ -282,10 +281,8 @@ class ParameterPlaneDisplay(base.Display):
         for axis, values, side in ((plane.across, x, "x"), (plane.up, y, "y")):
             texts = axis.levels or tuple(f"{value:.4g}" for value in values.tolist())
             base.parameter_ticks(ax, replace(axis, levels=texts, is_logarithmic=False), side)
-        if has_texts:
-            self._explain(ax, "± half the", "outlined", "dropped")
-        else:
-            self._explain(ax, "", "with a dot", "with a cross")
+        marks = ("± half the", "outlined", "dropped") if has_texts else ("", "with a dot", "with a cross")
+        self._explain(ax, *marks)
 
     def _draw_points(self, ax: Any, look: dict[str, Any]) -> None:
         plane, scores = self.plane, self.plane.scores

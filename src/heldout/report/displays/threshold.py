@@ -20,7 +20,7 @@ from heldout.estimates.intervals import middle_of_columns
 from heldout.estimates.methods import answer, method_of
 from heldout.estimates.types import Estimate
 from heldout.metrics.base import Response
-from heldout.predictions import HeldOutPredictions
+from heldout.report.diagnostics import PredictedRows
 from heldout.report.displays import base
 from heldout.report.headline import interval_label
 from heldout.scales import BAND, BLUE, ORANGE, VERMILLION, Scale, scale_of_metric
@@ -85,14 +85,14 @@ def threshold_choice(inputs: Inputs, method: Method) -> ThresholdChoice:
     scores, columns = (np.concatenate(parts) for parts in zip(*map_draws(block, evidence), strict=True))
     columns = columns.astype(np.intp)
     none = columns == NONE_CHOSEN
-    metric = evidence.metric
-    scale = scale_of_metric(metric, estimate)
+    scale = scale_of_metric(evidence.metric, estimate)
+    rows = PredictedRows(inputs.truth, inputs.predictions, evidence.winner)
     low, high = middle_of_columns(scale.sign * scores, evidence.settings.level)
     return ThresholdChoice(
         metric=scale,
         estimate=estimate,
         configuration=str(evidence.names[evidence.winner]),
-        response=_response(inputs.predictions, evidence.winner),
+        response=Response.DECISION if Response.DECISION in rows.responses else Response.PROBABILITIES,
         threshold=float(thresholds[evidence.winner_column]),
         positive=str(inputs.truth.pos_label),
         thresholds=thresholds[own],
@@ -103,13 +103,6 @@ def threshold_choice(inputs: Inputs, method: Method) -> ThresholdChoice:
         chosen=np.where(none, np.nan, thresholds[columns]),
         chose_winner=~none & (evidence.candidates[columns] == evidence.winner),
     )
-
-
-def _response(predictions: HeldOutPredictions, configuration: int) -> Response:
-    """What the thresholds of a configuration cut: decisions where it has them."""
-    decisions = predictions.responses.get(Response.DECISION)
-    has_decisions = decisions is not None and not np.isnan(decisions[:, configuration]).all()
-    return Response.DECISION if has_decisions else Response.PROBABILITIES
 
 
 BINS = 40
