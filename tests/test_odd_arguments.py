@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils._param_validation import InvalidParameterError
 
 import heldout as ho
 from heldout._record import json_safe
@@ -60,3 +63,32 @@ def test_a_choice_that_is_no_configuration_is_refused(refit: Any) -> None:
         ho.InputError, match="the callable refit must return the number of a configuration, from 0 to 1"
     ):
         ho.HeldOutSearchCV(TREE, GRID, cv=2, refit=refit, n_bootstraps=10).fit(X, Y)
+
+
+SCORES = np.random.default_rng(1).random((20, 3))
+CALLS: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any]]] = {
+    "estimate": (ho.estimate, (Y, SCORES), {"metric": "roc_auc"}),
+    "compare_estimates": (ho.compare_estimates, (Y, SCORES), {"metric": "roc_auc", "methods": ["cv", "bbc"]}),
+    "compare_configurations": (ho.compare_configurations, (Y, SCORES), {"metric": "roc_auc"}),
+    "estimate_from_scores": (ho.estimate_from_scores, (SCORES,), {"greater_is_better": True, "method": "bbc_f"}),
+    "search": (lambda **given: ho.HeldOutSearchCV(TREE, GRID, **given).fit(X, Y), (), {"cv": 2}),
+}
+
+
+@pytest.mark.parametrize(
+    "odd", [np.array([]), np.array([1, 2]), {}, object()], ids=["empty", "array", "dict", "object"]
+)
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.filterwarnings("ignore::heldout.HeldoutWarning")
+def test_no_argument_is_answered_with_an_error_of_python(name: str, odd: Any) -> None:
+    """Arrays among them, which are no condition and compare with words one by one."""
+    call, rows, usual = CALLS[name]
+    takes = ho.HeldOutSearchCV if name == "search" else call
+    parameters = [
+        each.name for each in inspect.signature(takes).parameters.values()
+        if each.kind is each.KEYWORD_ONLY and each.name not in ("n_jobs", "store", "random_state")
+    ]  # fmt: skip
+    assert len(parameters) > 8
+    for parameter in parameters:
+        with contextlib.suppress(ho.InputError, InvalidParameterError):
+            call(*rows, **{"n_bootstraps": 10, "random_state": 0, **usual, parameter: odd})

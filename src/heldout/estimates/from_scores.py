@@ -124,6 +124,11 @@ def estimate_from_scores(
     scores, repeats = in_one_order({"scores": scores, "repeats": repeats}).values()
     held = _fold_scores(scores, greater_is_better, repeats)
     whole, halves = _parted(held, halvings)
+    if not isinstance(metric, str):
+        raise InputError(
+            f"metric must be a name, of what the scores are, such as 'accuracy', got {shortened(metric)}.",
+            argument="metric",
+        )
     measured = OpaqueMetric(metric, held.greater_is_better, range=_checked_range(range, held.values))
     if test_share is not None and not (chosen.takes_test_share or chosen.needs_test_share):
         raise InputError(

@@ -119,7 +119,7 @@ class Search(SearchSpec):
             "drop": drop_rule_of(self.drop),
             "selection": CallableRefit(self.refit) if callable(self.refit) else self.selection,
             "refit": is_refitted,
-            "early_stopping": self.early_stopping and checked_early_stopping(self.early_stopping),
+            "early_stopping": checked_early_stopping(self.early_stopping),
             "imputation": self.imputation_within_a_fit,
         }
         if self.training_size_correction:
