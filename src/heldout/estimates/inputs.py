@@ -12,7 +12,7 @@ import numpy as np
 
 from heldout import _defaults
 from heldout._streams import DrawnSeed, RandomState
-from heldout._text import counted, is_one_of
+from heldout._text import counted
 from heldout.configurations import are_same
 from heldout.data.checks import FEWER, call_text, check_aggregate, check_room, checked_flag, enough_memory
 from heldout.data.task import (
@@ -170,7 +170,9 @@ def read_inputs(
         n_jobs,
         _first(block_length, asked.block_length),
         # None is a value here, so that the usual number stands for what was not named.
-        asked.n_rows_of_bootstrap if is_one_of(n_rows_of_bootstrap, ("auto",)) else n_rows_of_bootstrap,
+        asked.n_rows_of_bootstrap
+        if isinstance(n_rows_of_bootstrap, str) and n_rows_of_bootstrap == "auto"
+        else n_rows_of_bootstrap,
     )
     if aggregate is not None:
         check_aggregate(aggregate)
