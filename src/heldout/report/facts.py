@@ -368,12 +368,12 @@ def _outer(estimate: Estimate | None, scale: Scale) -> Facts | None:
     n_repeats, of_all = len({fold.repeat for fold in folds}), estimate.provenance.get("across") == "all"
     is_alone, n_folds = len(folds[0].inner_scores) == 1, sum(wins.values())
     rows = tuple(
-        Facts.of(
-            fold, "rows=n_test_rows winner=tested_name", scale, "inner=inner_score outer=score",
+        Facts(
             place=f"{fold.fold + 1}" + (f" of repeat {fold.repeat + 1}" if n_repeats > 1 else ""),
+            **Facts.of(fold, "rows=n_test_rows winner=tested_name", scale, "inner=inner_score outer=score"),
         )
         for fold in folds
-    )  # fmt: skip
+    )
     agreement_text = agreement_sentence(
         agreement.share,
         len(wins),
@@ -424,8 +424,8 @@ def _algorithms(comparison: AlgorithmComparison, scale: Scale) -> Facts:
     """The three scores of compared algorithms, what these select, and the differences."""
     differences = tuple(
         Facts.of(
-            each, "first second words is_relevant",
-            interval=tuple(each.interval), adjusted_interval=tuple(each.adjusted_interval),
+            each, "first second words", interval=tuple(each.interval),
+            adjusted_interval=tuple(each.adjusted_interval), is_relevant=each.is_relevant,
         )
         for each in comparison.differences
     )  # fmt: skip
@@ -454,13 +454,15 @@ def _algorithms(comparison: AlgorithmComparison, scale: Scale) -> Facts:
 
 
 def _algorithm(algorithm: ComparedAlgorithm, scale: Scale, deployed: str) -> Facts:
-    words = "name configurations=n_configurations flat_fits=costs.flat_fits nested_fits=costs.nested_fits reason"
-    return Facts.of(
-        algorithm, words, scale, "flat corrected=corrected_value nested",
-        corrected_interval=scale.ends(algorithm.corrected_interval),
-        nested_interval=scale.ends(algorithm.nested_interval),
+    return Facts(
+        Facts.of(algorithm, "name configurations=n_configurations"),
         is_deployed=algorithm.name == deployed,
-    )  # fmt: skip
+        **Facts.of(algorithm, "", scale, "flat corrected=corrected_value"),
+        corrected_interval=scale.ends(algorithm.corrected_interval),
+        nested=scale.shown(algorithm.nested),
+        nested_interval=scale.ends(algorithm.nested_interval),
+        **Facts.of(algorithm, "flat_fits=costs.flat_fits nested_fits=costs.nested_fits reason"),
+    )
 
 
 NO_CANDIDATE = "it lacks predictions that others have, so it was not a candidate"

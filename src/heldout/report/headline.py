@@ -31,23 +31,32 @@ def number_facts(estimate: Estimate | None, scale: Scale, uncorrected: float | N
     """The numbers of an estimate in the metric's own units; without one the uncorrected score."""
     facts = Facts(metric=scale, direction=direction_sentence(scale.greater_is_better, scale.ideal))
     if estimate is None or not np.isfinite(estimate.value):
-        empty = dict.fromkeys(("method", "method_title", "interval_label", "interval_text", "coverage"), "")
-        unknown = dict.fromkeys(("value", "low", "high", "optimism", "constant"))
-        return Facts(facts, **empty, **unknown, label="uncorrected", uncorrected=scale.shown(uncorrected))
+        facts |= {
+            "method": "",
+            "method_title": "",
+            "label": "uncorrected",
+            "value": None,
+            "low": None,
+            "high": None,
+        }
+        facts |= {"interval_label": "", "interval_text": "", "uncorrected": scale.shown(uncorrected)}
+        return Facts(facts, optimism=None, constant=None, coverage="")
     low, high = scale.ends(estimate.interval)
     # Of a cross-fitted search the method scored one column, which other searches made.
     method = "cross_fitted" if Flag.CROSS_FITTED in estimate.flags else estimate.method
     return Facts(
         facts,
-        **Facts.of(estimate, "", scale, "value uncorrected constant"),
         method=method,
         method_title=method_words(method).title,
         label=label_of(estimate),
+        value=scale.shown(estimate.value),
         low=low,
         high=high,
         interval_label=interval_label(estimate),
         interval_text=ends_text(low, high, scale.decimals),
+        uncorrected=scale.shown(estimate.uncorrected),
         optimism=json_number(optimism_beyond_rounding(estimate)),
+        constant=scale.shown(estimate.constant),
         coverage="" if estimate.coverage is None else str(estimate.coverage),
     )
 

@@ -76,19 +76,23 @@ def rank_configurations(
     loss = key * scale.sign * (-1 if scale.greater_is_better else 1)
     order = candidates[np.argsort(np.where(np.isnan(loss), np.inf, loss)[candidates], kind="stable")]
 
-    columns = {"mean": means, "spread": spreads, "pooled": pooled, "score": key, "train": train}
+    def shown_of(scores: Floats | None, index: int) -> float | None:
+        return None if scores is None else scale.shown(scores[index])
 
     def row(rank: int, index: int) -> Facts:
-        scores = {name: None if of is None else scale.shown(of[index]) for name, of in columns.items()}
         return Facts(
-            scores,
             rank=rank,
             index=index,
             name=names[index],
             is_winner=index == winner,
             is_more=rank > MOST_SHOWN and index != winner,  # the table shows it on request
+            mean=shown_of(means, index),
+            spread=shown_of(spreads, index),
+            pooled=shown_of(pooled, index),
             selected=None if selected is None else float(selected[index]),
             fold_scores=() if fold_scores is None else scale.many(fold_scores[:MOST_TICKS, index]),
+            score=shown_of(key, index),
+            train=shown_of(train, index),
             family=parts[index].family,
             parameters=parts[index].parameters,
         )

@@ -185,15 +185,20 @@ def _labelled(validation: Validation) -> dict[str, str]:
 
 def _metric_row(row: ValidationRow, scale: Scale, estimate: Estimate, *, several: bool) -> Facts:
     """One metric's line in the table that users of R's rms know; ``several`` methods corrected the metrics."""
-    scores = "apparent in_bootstrap on_original out_of_bag no_information value=corrected uncorrected=apparent"
     low, high = scale.ends(row.interval)
     return Facts(
-        Facts.of(row, "name=metric n=n_successful", scale, scores),
+        Facts.of(row, "", scale, "apparent in_bootstrap on_original out_of_bag no_information"),
+        name=row.metric,
         metric=scale,
         method_title=method_words(row.method).title if several else "",
-        **{name: json_number(getattr(row, name)) for name in ("optimism", "inner_optimism", "weight")},
+        optimism=json_number(row.optimism),
+        inner_optimism=json_number(row.inner_optimism),
+        value=scale.shown(row.corrected),
         low=low,
         high=high,
+        n=row.n_successful,
+        weight=json_number(row.weight),
+        uncorrected=scale.shown(row.apparent),
         constant=scale.shown(estimate.constant),
     )
 
@@ -211,13 +216,15 @@ def _candidate(candidate: Candidate, metric: str, scale: Scale, *, is_selected: 
     row = candidate.rows.get(metric)
     low, high = scale.ends(None if row is None else row.interval)
     return Facts(
-        Facts.of(candidate, "name reason"),
-        **Facts.of(row, "", scale, "apparent value=corrected"),
+        name=candidate.name,
         is_selected=is_selected,
+        **Facts.of(row, "", scale, "apparent"),
         optimism=None if row is None else json_number(row.optimism),
+        **Facts.of(row, "", scale, "value=corrected"),
         low=low,
         high=high,
         failed=len(candidate.failures),
+        reason=candidate.reason,
     )
 
 

@@ -103,9 +103,10 @@ def _row_facts(row: LeaderboardRow, sign: int) -> Facts:
     low, high = (None, None) if row.interval is None else sorted(sign * end for end in row.interval)
     ends = "difference_low=difference.interval.low difference_high=difference.interval.high"
     return Facts(
-        Facts.of(row, f"name tier difference=difference.value {ends}"),
+        name=row.name,
         value=sign * row.value,
         low=low,
         high=high,
         uncorrected=sign * row.uncorrected,
+        **Facts.of(row, f"tier difference=difference.value {ends}"),
     )
