@@ -348,6 +348,8 @@ def joblib_executor(
     processes for it.
     """
     check_timeout(fit_timeout)
+    # Of other types of number the timer of a process takes some only.
+    fit_timeout = None if fit_timeout is None else float(fit_timeout)
     check_jobs(n_jobs)
     if n_jobs is not None and n_jobs > _MOST_JOBS:
         raise InputError(
