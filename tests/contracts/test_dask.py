@@ -110,7 +110,7 @@ def on_the_cluster(client):
 
 
 def times_unpacked() -> int:
-    from heldout.execution.executors.base import UNPACKED
+    from heldout.execution.executors.payload import UNPACKED
 
     return UNPACKED.n_unpacked
 

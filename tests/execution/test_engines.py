@@ -30,16 +30,16 @@ from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.executors import local
-from heldout.execution.executors.base import (
+from heldout.execution.executors.base import Executor
+from heldout.execution.executors.local import MOST_UNEXPLAINED, Processes, joblib_executor
+from heldout.execution.executors.payload import (
     SHARED_FROM_BYTES,
     ArrayPayload,
-    Executor,
     FilePayload,
     UnpackedWorks,
     payload_array,
     write_payload,
 )
-from heldout.execution.executors.local import MOST_UNEXPLAINED, Processes, joblib_executor
 from heldout.execution.executors.worker import (
     Terms,
     TimeIsUp,
@@ -92,7 +92,7 @@ class Doing(RegressorMixin, BaseEstimator):
 
     def _unpacked(self, X: Any, y: Any) -> float:
         """How often this process has unpacked something, and whether it shares what it has now."""
-        from heldout.execution.executors.base import UNPACKED  # this process's own
+        from heldout.execution.executors.payload import UNPACKED  # this process's own
 
         time.sleep(0.02)
         shared = next(reversed(UNPACKED._works.values())).task.X

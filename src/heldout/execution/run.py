@@ -38,10 +38,10 @@ from heldout.execution.events import (
 from heldout.execution.executors.base import Executor, WorkersLostError
 from heldout.execution.fit import Work
 from heldout.execution.identity import AdaptivePlan, run_identity
+from heldout.execution.left_out import left_out_blocks
 from heldout.execution.listeners import tell
 from heldout.execution.plan import MOST_LOSSES, Race, Scheduler, bytes_needed, check_memory
 from heldout.execution.search import Search
-from heldout.execution.split_fits import left_out_blocks
 from heldout.execution.store import MemoryRun, MemoryStore, PlanNote, Run, RunIdentity, SearchNote, Store
 from heldout.execution.threads import single_threaded
 from heldout.folds.splits import Place

@@ -35,9 +35,9 @@ from numpy.typing import NDArray
 from heldout._loky import set_first_call
 from heldout.errors import Ending
 from heldout.execution.cells import CellKey, CellResult, CellState
-from heldout.execution.executors.base import UNPACKED, ArrayPayload, Payload, survives_sending
+from heldout.execution.executors.base import arriving_together, do_task
+from heldout.execution.executors.payload import UNPACKED, ArrayPayload, Payload, survives_sending
 from heldout.execution.fit import Work, error_line
-from heldout.execution.split_fits import arriving_together, do_task
 
 GRACE_SECONDS = 2.0
 """From the exception to the end of the process."""
