@@ -22,6 +22,9 @@ from scipy.stats import binom
 import heldout as ho
 from heldout.advice.recommendation import CASES
 from heldout_papers.corrections.advice_evidence import PLACE, cell_files, kept_cells, write_bed_evidence
+from heldout_papers.corrections.reach import LEAST_ROWS as LEAST_FOR_BIAS
+from heldout_papers.corrections.reach import is_biased, is_judged, misses_level
+from heldout_papers.corrections.scores import ORACLE
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -34,6 +37,7 @@ PAGES = (
     RECORDS / "intervals.md",
     RECORDS / "advice.md",
     RECORDS / "leaderboards.md",
+    RECORDS / "study-corrections.md",
     ROOT / "notes" / "decisions" / "0018-which-method.md",
 )
 MARKED = re.compile(r"(<!-- figures: ([\w-]+) -->\n).*?(\n?<!-- end of figures -->)", flags=re.DOTALL)
@@ -436,6 +440,70 @@ def decision() -> str:
     return table(head, rows)
 
 
+SIZES = {"one": "one", "ten": "ten alike", "all": "all"}
+
+
+def judged_cells() -> pd.DataFrame:
+    """The cells of every design that a target is about, a row a cell and method."""
+    found = pd.read_parquet(HERE / "corrections-default.parquet")
+    return found[[is_judged(row) for row in found.to_dict("records")]]
+
+
+def of_designs() -> str:
+    """What the default reaches in each design."""
+    rows = []
+    found = judged_cells()
+    for design, part in found[found["method"] == RECOMMENDED].groupby("design", sort=False):
+        records = part.to_dict("records")
+        with_limit = int((part["rows"] >= LEAST_FOR_BIAS).sum())
+        missed = sum(map(is_biased, records))
+        rows.append(
+            [
+                f"`{design}`",
+                str(int(part["repetitions"].max())),
+                f"{missed} of {with_limit}" if with_limit else "–",
+                f"{sum(map(misses_level, records))} of {len(part)}",
+                covers(part),
+                wide(part),
+            ]
+        )
+    head = [
+        "design", "searches", "cells biased beyond the limit", "cells that miss their level", "covers",
+        "width ÷ bbc's",
+    ]  # fmt: skip
+    return table(head, rows)
+
+
+def not_reached() -> str:
+    """The cells that miss a target, beside what is known to be possible there."""
+    found = judged_cells()
+    of = {
+        method: {tuple(row[name] for name in ("design", "size", "metric")): row for row in part.to_dict("records")}
+        for method, part in found.groupby("method")
+    }
+    rows = []
+    for place, row in of[RECOMMENDED].items():
+        if not (is_biased(row) or misses_level(row)):
+            continue
+        design, size, metric = place
+        bias, level = is_biased(row), misses_level(row)
+        rows.append(
+            [
+                f"`{design}`",
+                metric.replace("_", " "),
+                SIZES[size],
+                f"{'**' * bias}{signed(row['bias'])}{'**' * bias} ± {share(2 * row['bias_error'])}",
+                signed(of["bbc"][place]["bias"]),
+                f"{'**' * level}{share(row['coverage_95'])}{'**' * level}",
+                *(share(of[method][place]["rmse"]) for method in (RECOMMENDED, "bbc", ORACLE)),
+            ]
+        )
+    head = [
+        "design", "metric", "configurations", "bias ± 2 SE", "of bbc", "covers", "error", "of bbc", "of the oracle",
+    ]  # fmt: skip
+    return table(head, rows)
+
+
 MANY = 10
 """Candidates from which on a search counts as one of many."""
 
@@ -657,6 +725,8 @@ FIGURES: Mapping[str, Callable[[], str]] = {
     "hold-outs": of_hold_outs,
     "recommendation": printed_recommendation,
     "decision": decision,
+    "designs": of_designs,
+    "not-reached": not_reached,
     "k-fold-fits": with_k_fold_fits,
     "fold-scores": with_fold_scores,
     "heavy-tails": with_heavy_tails,
@@ -671,7 +741,7 @@ FIGURES: Mapping[str, Callable[[], str]] = {
 
 OF_BED = {
     "six-lines", "runs", "real-searches", "real-searches-by-metric", "simulations", "cells-below", "hold-outs",
-    "recommendation", "decision", "choice-of-method",
+    "recommendation", "decision", "choice-of-method", "designs", "not-reached",
 }  # fmt: skip
 """Those that need runs of the test bed."""
 

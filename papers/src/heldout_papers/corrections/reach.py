@@ -30,14 +30,15 @@ def reach_claims(study: TablesStudy | CellRows) -> tuple[Claim, ...]:
     cells = CellRows(tuple(study.rows()), study.reference) if isinstance(study, TablesStudy) else study
     found: list[Claim] = []
     for method in cells.judged:
-        rows = [row for row in cells.of(method) if _is_judged(row)]
+        rows = [row for row in cells.of(method) if is_judged(row)]
         found += [claim for claim in _claims(method, cells.reference, rows) if claim is not None]
     if isinstance(study, TablesStudy) and study.n_checks:
         found.append(_of_checks(study))
     return tuple(found)
 
 
-def _is_judged(row: Row) -> bool:
+def is_judged(row: Row) -> bool:
+    """Whether a cell has the rows and the searches that a target is about."""
     enough = row["rarer"] == 0 or row["rarer"] >= LEAST_RARER
     return bool(enough and row["half"] == "judging" and row["repetitions"] >= LEAST_FOR_ERRORS)
 
@@ -45,14 +46,10 @@ def _is_judged(row: Row) -> bool:
 def _claims(method: str, reference: str, rows: Sequence[Row]) -> list[Claim | None]:
     large = [row for row in rows if row["rows"] >= LEAST_ROWS]
     with_interval = [row for row in rows if row["intervals_95"] > 0]
-
-    def beyond(limit: float) -> Callable[[Row], bool]:
-        return lambda row: abs(row["bias"]) - SURE * row["bias_error"] > limit
-
     biases = [
         _claim(
             f"{method}: the size of its bias of {metric} is at most {limit:g} with {LEAST_ROWS} rows and more.",
-            [row for row in large if row["metric"] == metric], beyond(limit), "bias", "+.3f",
+            [row for row in large if row["metric"] == metric], is_biased, "bias", "+.3f",
         )
         for metric, limit in LIMITS.items()
     ]  # fmt: skip
@@ -60,7 +57,7 @@ def _claims(method: str, reference: str, rows: Sequence[Row]) -> list[Claim | No
         *biases,
         _claim(
             f"{method}: its 95 % interval covers {LOW:g} to {HIGH:g} in nine of ten cells.",
-            with_interval, _outside, "coverage_95", ".3f", MOST_OUTSIDE,
+            with_interval, misses_level, "coverage_95", ".3f", MOST_OUTSIDE,
         ),
         _claim(
             f"{method}: its 95 % interval covers less than {FLOOR:g} in no cell.",
@@ -74,7 +71,14 @@ def _claims(method: str, reference: str, rows: Sequence[Row]) -> list[Claim | No
     ]  # fmt: skip
 
 
-def _outside(row: Row) -> bool:
+def is_biased(row: Row) -> bool:
+    """Whether a bias is beyond the limit of its metric, chance allowed for; few rows have no limit."""
+    surely = abs(row["bias"]) - SURE * row["bias_error"]
+    return bool(row["rows"] >= LEAST_ROWS and surely > LIMITS[row["metric"]])
+
+
+def misses_level(row: Row) -> bool:
+    """Whether a coverage is outside of its limits, chance allowed for."""
     chance = SURE * row["coverage_95_error"]
     return not LOW - chance <= row["coverage_95"] <= HIGH + chance
 
