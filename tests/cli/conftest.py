@@ -29,15 +29,10 @@ def as_estimate_prints() -> Callable[[Any], Any]:
 
 
 @pytest.fixture(autouse=True)
-def page(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page of a report, whose figures take longer than a small search: only where a test is marked."""
+def page(request: pytest.FixtureRequest) -> None:
+    """The page of a report is drawn only where a test is marked."""
     if request.node.get_closest_marker("draws_report") is None:
-        monkeypatch.setattr("heldout.report.write_report", write_short_page)
-
-
-def write_short_page(content: Any, path: Path) -> Path:
-    path.write_text("<title>A page that this test does not read</title>", encoding="utf-8")
-    return path
+        request.getfixturevalue("short_page")
 
 
 @pytest.fixture

@@ -41,6 +41,13 @@ def documents() -> dict[str, Any]:
     }
 
 
+def shortened(value: Any) -> Any:
+    """With three items of each list: curves have many points, which all are read alike."""
+    if isinstance(value, dict):
+        return {name: shortened(item) for name, item in value.items()}
+    return [shortened(item) for item in value[:3]] if isinstance(value, list) else value
+
+
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Where something stands, leaves and what holds them; of a list the first."""
     yield path
@@ -73,7 +80,7 @@ def check_sentence(error: InputError) -> None:
 @pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["one value", "all"])
 def test_a_value_of_another_type_is_found(every: bool, documents: dict[str, Any]) -> None:
     n_refused = 0
-    for number, whole in enumerate(documents.values()):
+    for number, whole in enumerate(map(shortened, documents.values())):
         for place in places(whole):
             number += 1  # which value a place gets by default: most places are in three documents
             for value in (*VALUES, *MORE) if every else VALUES[number % len(VALUES) :][:1]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from forked import Forked
 
 from heldout.cli.python_file import OwnSpace
 
@@ -51,14 +51,6 @@ class KeepsColumns(Prior):
         return super().fit(X, y)
 
 
-class Talks(Prior):
-    def fit(self, X, y):
-        print("a fit prints", flush=True)
-        return super().fit(X, y)
-
-
-print("the file prints")
-talks = Talks()
 prior = Prior(add=2.0)
 keeps_columns = KeepsColumns()
 models = [("prior", Prior(), {"add": [1.0, 2.0]}), ("alone", Prior())]
@@ -91,6 +83,32 @@ def suggest_of_data(X, y):
 
 
 optuna_search = ho.HeldOutOptunaSearchCV(Prior(), suggest_params, n_trials=3)
+"""
+
+
+TALKS = """
+from sklearn.dummy import DummyClassifier
+
+
+class Talks(DummyClassifier):
+    def fit(self, X, y):
+        print("a fit prints", flush=True)
+        return super().fit(X, y)
+
+
+print("the file prints")
+talks = Talks()
+"""
+COMMAND = """
+import os, sys
+from heldout.cli import main
+from joblib.externals.loky import get_reusable_executor
+
+os.chdir(sys.argv[1])
+try:
+    main(sys.argv[2:])
+finally:
+    get_reusable_executor().shutdown()  # a forked process ends without the functions of atexit, which do this
 """
 
 
@@ -209,10 +227,12 @@ def test_a_model_that_skops_cannot_save_costs_no_other_file(
     assert not (tmp_path / "o" / "model.skops").exists() and (tmp_path / "o" / "report.html").exists()
 
 
-def test_what_own_code_prints_does_not_enter_the_document(table: Write, own: str) -> None:
-    """A command of its own, because workers write to the number of the stream."""
+def test_what_own_code_prints_does_not_enter_the_document(table: Write, tmp_path: Path) -> None:
+    """A process of its own, because workers write to the number of the stream."""
+    (tmp_path / "talks.py").write_text(TALKS)
     options = ["--target", "outcome", "--n-jobs", "2", "--method", "none", "--cv", "2", "--json", "--space"]
-    typed = [sys.executable, "-m", "heldout", "tune", str(table()), *options, f"{own}:talks"]
-    ended = subprocess.run(typed, capture_output=True, text=True, timeout=120, check=True)
-    assert json.loads(ended.stdout)["winner"]["name"] == "Talks"
-    assert "the file prints" in ended.stderr and "a fit prints" in ended.stderr
+    process = Forked(COMMAND, tmp_path, "tune", table(), *options, "talks.py:talks")
+    printed, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert json.loads(printed)["winner"]["name"] == "Talks"
+    assert "the file prints" in errors and "a fit prints" in errors

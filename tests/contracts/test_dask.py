@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+from multiprocessing import forkserver
 from typing import Any
 
 import joblib
@@ -84,9 +85,14 @@ def check_same(found: dict[CellKey, CellResult], expected: dict[CellKey, CellRes
 @pytest.fixture(scope="module")
 def client():
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it logs much about workers that we kill
-    with (
+    forkserver.ensure_running()  # with heldout imported, before Dask would start one without it
+    settings = {
         # A local cluster closes the nanny of a worker that is away at one moment 15 s after it died.
-        dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}),
+        "distributed.deploy.lost-worker-timeout": "1 hour",
+        "distributed.worker.multiprocessing-method": "forkserver",
+    }
+    with (
+        dask.config.set(settings),
         distributed.LocalCluster(
             n_workers=2,
             threads_per_worker=1,

@@ -299,6 +299,7 @@ def tuned(folder: Path, y: Any, metric: str, positive: str) -> Any:
     return json.loads((folder / "run" / "estimate.json").read_text())
 
 
+@pytest.mark.usefixtures("short_page")
 def test_the_command_line_scores_the_same_class(tmp_path: Path) -> None:
     metrics = "f1,jaccard,nagelkerke_r2,d2_log_loss_score"
     labels = tuned(tmp_path / "labels", LABELS, metrics, "sick")["estimates"]

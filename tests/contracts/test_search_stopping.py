@@ -171,11 +171,9 @@ def test_protocols_refuse_a_search_that_stops():
         ho.nested_cv(search(0.1), X, Y)
 
 
-def test_on_the_command_line(tmp_path):
+@pytest.mark.usefixtures("short_page")
+def test_on_the_command_line(command, tmp_path):
     import pandas as pd
-    from click.testing import CliRunner
-
-    from heldout.cli.group import heldout
 
     frame = pd.DataFrame({f"x{j}": column for j, column in enumerate(X.T)}).assign(y=Y)
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -184,15 +182,15 @@ def test_on_the_command_line(tmp_path):
         "--cv", "10", "--stop-when-width", "0.16", "--n-jobs", "1", "--n-bootstraps", "100",
         "--out", str(tmp_path / "out"),
     ]  # fmt: skip
-    ran = CliRunner().invoke(heldout, [*arguments, "--json"])
-    assert ran.exit_code == 0, ran.output
-    found = json.loads(ran.stdout)
+    ran = command(*arguments, "--json")
+    assert ran.code == 0, ran
+    found = json.loads(ran.out)
     assert 2 <= found["stopped_after"] < 10
     assert found["interval"]["high"] - found["interval"]["low"] <= 0.16
     assert "stopped_early" in [each["flag"] for each in found["flags"]]
-    shown = CliRunner().invoke(heldout, [*arguments, "--resume"])
-    assert f"after {found['stopped_after']} of 10 splits: the interval is " in shown.output
-    refused = CliRunner().invoke(heldout, [*arguments, "--method", "nested", "--resume"])
-    assert refused.exit_code == 2
-    assert "--stop-when-width 0.16 stops a search early, and a protocol repeats it" in refused.output
-    assert CliRunner().invoke(heldout, [*arguments, "--method", "tt", "--resume"]).exit_code == 2
+    shown = command(*arguments, "--resume")
+    assert f"after {found['stopped_after']} of 10 splits: the interval is " in shown.out
+    refused = command(*arguments, "--method", "nested", "--resume")
+    assert refused.code == 2
+    assert "--stop-when-width 0.16 stops a search early, and a protocol repeats it" in refused.err
+    assert command(*arguments, "--method", "tt", "--resume").code == 2

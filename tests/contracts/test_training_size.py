@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -391,33 +392,31 @@ def test_what_text_report_and_card_say(tmp_path: Path) -> None:
     json.dumps(search.estimate_.to_dict())
 
 
-def test_the_command(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("short_page")
+def test_the_command(command: Callable[..., Any], tmp_path: Path) -> None:
     import pandas as pd
-    from click.testing import CliRunner
-
-    from heldout.cli.group import heldout as main
 
     pd.DataFrame({f"x{j}": column for j, column in enumerate(X.T)}).assign(y=Y).to_csv(tmp_path / "t.csv")
 
     def tune(*words: str) -> Any:
         known = ["tune", str(tmp_path / "t.csv"), "--target", "y", "--models", "logistic", "--n-bootstraps", "50"]
-        return CliRunner().invoke(main, [*known, "--training-size-correction", "--n-jobs", "1", "--json", *words])
+        return command(*known, "--training-size-correction", "--n-jobs", "1", "--json", *words)
 
     made = tune("--out", str(tmp_path / "run"), "--cv", "3")
-    assert made.exit_code == 0, made.output
-    document = json.loads(made.stdout)
+    assert made.code == 0, made
+    document = json.loads(made.out)
     correction = document["provenance"]["training_size_correction"]
     assert document["n_fits"] == 3 * document["n_configurations"] + correction["n_fits"]
-    assert "for the training size" in made.stderr
-    status = json.loads(CliRunner().invoke(main, ["status", str(tmp_path / "run"), "--json"]).stdout)
+    assert "for the training size" in made.err
+    status = json.loads(command("status", tmp_path / "run", "--json").out)
     assert status["state"] == "finished" and status["runs"][0]["n_left"] == 0
     assert status["runs"][0]["n_cells"] == document["n_fits"]
-    again = CliRunner().invoke(main, ["estimate", str(tmp_path / "run"), "--json"])
-    assert json.loads(again.stdout)["value"] == document["value"]
+    again = command("estimate", tmp_path / "run", "--json")
+    assert json.loads(again.out)["value"] == document["value"]
     refused = tune("--out", str(tmp_path / "other"), "--cv", "2")
-    assert refused.exit_code == 2 and "--training-size-correction does not fit: it needs 3 to 10" in refused.output
+    assert refused.code == 2 and "--training-size-correction does not fit: it needs 3 to 10" in refused.err
     refused = tune("--out", str(tmp_path / "other"), "--method", "nested")
-    assert refused.exit_code == 2 and "--training-size-correction is for the estimate" in refused.output
+    assert refused.code == 2 and "--training-size-correction is for the estimate" in refused.err
 
 
 def test_with_real_fits_the_bias_of_one_configuration_shrinks() -> None:

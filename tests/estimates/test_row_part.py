@@ -140,19 +140,20 @@ def test_all_rows_are_drawn_from_where_no_part_stands_for_them():
     y = rng.normal(size=N)
     guesses = y[:, None] + rng.normal(size=(N, 2))
     guesses[:3] += 1000
-    squares = ho.estimate(y, guesses, metric="mean_squared_error", **FEW)
+    few = FEW | {"n_bootstraps": 100}
+    squares = ho.estimate(y, guesses, metric="mean_squared_error", **few)
     assert Flag.NOISE_OF_A_PART not in squares.flags and squares.interval.high > 300
 
     classes, decisions = table(0.02)
     cost = ho.metrics.custom(lambda y, p: np.mean(np.abs(y - p)), greater_is_better=False, response="labels")
     labels = (decisions > 1).astype(int)
-    assert Flag.NOISE_OF_A_PART not in ho.estimate(classes, labels, metric=cost, **FEW).flags
+    assert Flag.NOISE_OF_A_PART not in ho.estimate(classes, labels, metric=cost, **few).flags
     giant = np.r_[np.zeros(N // 2), 1 + np.arange(N // 2) // 2]
-    assert Flag.NOISE_OF_A_PART not in ho.estimate(classes, labels, metric="f1", groups=giant, **FEW).flags
+    assert Flag.NOISE_OF_A_PART not in ho.estimate(classes, labels, metric="f1", groups=giant, **few).flags
     zero = np.where(np.arange(N) % 2, 0.0, 1.0)
-    assert Flag.NOISE_OF_A_PART not in ho.estimate(classes, labels, metric="f1", sample_weight=zero, **FEW).flags
+    assert Flag.NOISE_OF_A_PART not in ho.estimate(classes, labels, metric="f1", sample_weight=zero, **few).flags
     folds = np.arange(N) // 4
-    found = ho.estimate(classes, labels, metric="accuracy", folds=folds, aggregate="folds", **FEW)
+    found = ho.estimate(classes, labels, metric="accuracy", folds=folds, aggregate="folds", **few)
     assert Flag.NOISE_OF_A_PART not in found.flags and np.isfinite(found.value)
 
 

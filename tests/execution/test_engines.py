@@ -275,7 +275,6 @@ def test_a_cell_that_kills_its_worker_is_given_up_and_nothing_else_is_lost() -> 
         check_same(found, {result.key: result for result in executor.run(work, innocent)})
 
 
-@pytest.mark.usefixtures("workers_started_by_joblib")
 def test_a_lone_cell_is_done_by_a_worker() -> None:
     work = make_work({"does": ["process"]})
     with joblib_executor(n_jobs=2) as executor:

@@ -1,20 +1,11 @@
-"""Searches to be killed, many in a row: a server that forks one for each line it is sent.
-
-    python killed_search.py
-
-A line is the JSON of ``options``; the answers are the process id, and when that has ended, how. Forking spares the
-seconds that importing takes. Each fit appends a line to a log, by which it is known which cell it was.
-"""
+"""Searches to be killed. Each fit appends a line to a log, by which it is known which cell it was."""
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import signal
-import sys
 import time
-import warnings
 import zlib
 from pathlib import Path
 
@@ -122,28 +113,3 @@ def run(options):
     partial = result.with_suffix(".partial")
     partial.write_bytes(pickle.dumps(found))
     partial.replace(result)
-
-
-def serve():
-    warnings.simplefilter("ignore")
-    for line in sys.stdin:
-        child = os.fork()
-        if not child:
-            os.setsid()
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            code = 1
-            try:
-                run(json.loads(line))
-                code = 0
-            finally:
-                os._exit(code)
-        print(child, flush=True)
-        _, status = os.waitpid(child, 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)
-
-
-if __name__ == "__main__":
-    # Under its own name, so that the class is the same for this process, its workers and the tests.
-    from killed_search import serve as serve_of_module
-
-    serve_of_module()

@@ -2,12 +2,11 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from contextlib import suppress
 
 import pytest
+from forked import Forked
 
 pytestmark = [
     pytest.mark.processes,
@@ -15,7 +14,7 @@ pytestmark = [
 ]
 
 SCRIPT = """
-import signal, sys, time
+import os, signal, sys, time
 from pathlib import Path
 import numpy as np
 import heldout as ho
@@ -28,7 +27,8 @@ class Slow(DummyClassifier):
         time.sleep(0.2)
         return super().fit(X, y)
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever the test runner hands down
+os.chdir(sys.argv[1])
+os.environ["PATH"] = os.pathsep.join([f"{sys.argv[1]}/bin", os.environ["PATH"]])
 X, y = np.zeros((40, 1)), np.arange(40) % 2
 search = ho.HeldOutSearchCV(Slow(), {"constant": list(range(200))}, n_jobs=2, cv=2, random_state=0)
 try:
@@ -50,15 +50,7 @@ def test_a_second_ctrl_c_while_the_workers_are_ended(tmp_path):
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "pgrep").write_text(PGREP)
     (tmp_path / "bin" / "pgrep").chmod(0o755)
-    process = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT],
-        cwd=tmp_path,
-        env={**os.environ, "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    process = Forked(SCRIPT, tmp_path)
 
     def press_ctrl_c_after(sign):
         deadline = time.monotonic() + 200

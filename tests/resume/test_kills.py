@@ -5,8 +5,6 @@ import os
 import pickle
 import random
 import signal
-import subprocess
-import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -14,10 +12,19 @@ from pathlib import Path
 import killed_search
 import pytest
 from counted_search import outcome
+from forked import Forked
 from sklearn.model_selection import KFold
 from stored_cells import positions_of, stored_cells
 
 HERE = Path(__file__).parent
+RUN = """
+import json, os, sys
+sys.path.insert(0, sys.argv[1])
+os.environ["PYTHONPATH"] = os.pathsep.join([sys.argv[1], os.environ.get("PYTHONPATH", "")])
+from killed_search import run  # under its own name, so that the class is the same for workers and tests
+
+run(json.loads(sys.argv[2]))
+"""
 PAUSE = 0.02  # a few fits are worth a commit
 
 pytestmark = [
@@ -26,38 +33,11 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def server():
-    """A process that starts searches without importing anything anew."""
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]),
-        "OPENBLAS_NUM_THREADS": "1",
-    }
-    command = [sys.executable, str(HERE / "killed_search.py")]
-    process = subprocess.Popen(
-        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
-    )
-    yield process
-    process.stdin.close()
-    process.wait(timeout=60)
-    process.stdout.close()
-
-
-def is_alive(process):
-    """Whether it goes on; one that ended by an error is not waited for."""
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 class Search:
     """A search over one store, run again and again."""
 
-    def __init__(self, folder, server, **settings):
-        self.folder, self.server, self.settings = folder, server, settings
+    def __init__(self, folder, **settings):
+        self.folder, self.settings = folder, settings
         self.store = folder / "run.db"
         self.runs = 0
 
@@ -65,20 +45,21 @@ class Search:
         self.runs += 1
         self.log, self.result = self.folder / f"log {self.runs}", self.folder / f"result {self.runs}"
         options = {"store": self.store, "log": self.log, "result": self.result, "pause": PAUSE} | self.settings
-        self.server.stdin.write(json.dumps(options, default=str) + "\n")
-        return int(self.server.stdout.readline())
+        self.process = Forked(RUN, HERE, json.dumps(options, default=str))
 
     def ended(self):
-        return int(self.server.stdout.readline())
+        code = self.process.wait()
+        self.process.close()
+        return code
 
     def killed_after(self, n_fits, delay):
         """Kill it some time after a number of fits have begun; False where it was done before."""
-        process = self.start()
-        while len(self.fits()) < n_fits and not self.result.exists() and is_alive(process):
+        self.start()
+        while len(self.fits()) < n_fits and not self.result.exists() and self.process.poll() is None:
             time.sleep(0.001)
         time.sleep(delay)
         with suppress(ProcessLookupError):
-            os.killpg(process, signal.SIGKILL)  # with its workers
+            os.killpg(self.process.pid, signal.SIGKILL)  # with its workers
         return self.ended() != 0
 
     def fits(self):
@@ -134,8 +115,8 @@ def uninterrupted(tmp_path, monkeypatch, **settings):
     return outcome(killed_search.fitted(None, **(settings | {"n_jobs": None})), X)
 
 
-def check(tmp_path, monkeypatch, server, *, n_kills, most_fits, seed, **settings):
-    search = Search(tmp_path, server, **settings)
+def check(tmp_path, monkeypatch, *, n_kills, most_fits, seed, **settings):
+    search = Search(tmp_path, **settings)
     hits = killed_again_and_again(search, n_kills, most_fits, seed)
     found, n_before = finished(search)
     assert found == uninterrupted(tmp_path, monkeypatch, **settings)
@@ -144,34 +125,34 @@ def check(tmp_path, monkeypatch, server, *, n_kills, most_fits, seed, **settings
     return found, n_before
 
 
-def test_five_kills_over_sixty_cells(tmp_path, monkeypatch, server):
+def test_five_kills_over_sixty_cells(tmp_path, monkeypatch):
     size = {"n_configurations": 12, "n_splits": 5}
-    found, n_before = check(tmp_path, monkeypatch, server, n_kills=5, most_fits=9, seed=0, **size)
+    found, n_before = check(tmp_path, monkeypatch, n_kills=5, most_fits=9, seed=0, **size)
     assert found["n_fits"] == 60 >= n_before  # the last kill may come during the refit
 
 
-def test_kills_where_configurations_are_dropped(tmp_path, monkeypatch, server):
+def test_kills_where_configurations_are_dropped(tmp_path, monkeypatch):
     size = {"n_configurations": 10, "n_splits": 5, "drop": "bootstrap"}
-    found, n_before = check(tmp_path, monkeypatch, server, n_kills=4, most_fits=9, seed=1, **size)
+    found, n_before = check(tmp_path, monkeypatch, n_kills=4, most_fits=9, seed=1, **size)
     assert n_before <= found["n_fits"] < 50
 
 
 @pytest.mark.slow
-def test_a_hundred_kills_over_five_hundred_cells(tmp_path, monkeypatch, server):
+def test_a_hundred_kills_over_five_hundred_cells(tmp_path, monkeypatch):
     size = {"n_configurations": 50, "n_splits": 10}
-    found, _ = check(tmp_path, monkeypatch, server, n_kills=100, most_fits=9, seed=2, **size)
+    found, _ = check(tmp_path, monkeypatch, n_kills=100, most_fits=9, seed=2, **size)
     assert found["n_fits"] == 500
 
 
 @pytest.mark.slow
-def test_a_hundred_kills_where_configurations_are_dropped(tmp_path, monkeypatch, server):
+def test_a_hundred_kills_where_configurations_are_dropped(tmp_path, monkeypatch):
     size = {"n_configurations": 50, "n_splits": 10, "drop": "bootstrap"}
-    found, _ = check(tmp_path, monkeypatch, server, n_kills=50, most_fits=9, seed=3, **size)
+    found, _ = check(tmp_path, monkeypatch, n_kills=50, most_fits=9, seed=3, **size)
     assert found["n_fits"] < 500
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("drop", [None, "bootstrap"])
-def test_kills_with_two_workers(tmp_path, monkeypatch, server, drop):
+def test_kills_with_two_workers(tmp_path, monkeypatch, drop):
     size = {"n_configurations": 40, "n_splits": 5, "n_jobs": 2, "drop": drop}
-    check(tmp_path, monkeypatch, server, n_kills=10, most_fits=12, seed=4, **size)
+    check(tmp_path, monkeypatch, n_kills=10, most_fits=12, seed=4, **size)

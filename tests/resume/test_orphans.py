@@ -3,13 +3,12 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from forked import Forked
 
 from heldout.execution.executors.local import Owner
 
@@ -19,7 +18,7 @@ pytestmark = [
 ]
 
 SEARCH = """
-import json, os, sys, time
+import json, os, sys, tempfile, time
 from dataclasses import asdict
 from pathlib import Path
 import numpy as np
@@ -32,9 +31,11 @@ class Slow(DummyClassifier):
         begun = Path(f"worker-{os.getpid()}.json")
         begun.with_suffix(".part").write_text(json.dumps(asdict(Owner.me())))
         begun.with_suffix(".part").replace(begun)
-        time.sleep(SECONDS)
+        time.sleep(120)
         return super().fit(X, y)
 
+os.chdir(sys.argv[1])
+os.environ["JOBLIB_TEMP_FOLDER"] = os.environ["TMPDIR"] = tempfile.tempdir = sys.argv[1]
 X, y = np.zeros((40, 1)), np.arange(40) % 2
 ho.HeldOutSearchCV(Slow(), {"constant": list(range(20))}, n_jobs=2, cv=2, random_state=0).fit(X, y)
 """
@@ -47,24 +48,17 @@ def wait_until(happened):
         time.sleep(0.05)
 
 
-def killed(where, kill, seconds=120):
+def killed(where, kill):
     """Start a search, kill it in its fits, and give the workers that were at it."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", SEARCH.replace("SECONDS", str(seconds))],
-        cwd=where,
-        env={**os.environ, "JOBLIB_TEMP_FOLDER": str(where), "TMPDIR": str(where)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    process = Forked(SEARCH, where)
     try:
         wait_until(lambda: len(list(where.glob("worker-*.json"))) == 2 or process.poll() is not None)
         assert process.poll() is None
         kill(process.pid)
     finally:
-        with suppress(ProcessLookupError):
-            os.kill(process.pid, signal.SIGKILL)
+        process.kill()
         process.wait()
+        process.close()
     return [Owner(**json.loads(path.read_text())) for path in where.glob("worker-*.json")]
 
 
@@ -119,11 +113,7 @@ def command_of(process):
 )
 def test_workers_end_with_a_search_that_is_killed_while_it_starts(tmp_path, seconds):
     """Before they have a task; the seconds are counted from the first worker."""
-    code = SEARCH.replace("SECONDS", "60")
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    process = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env=environment, **quiet)
-    workers = []
+    process, workers = Forked(SEARCH, tmp_path), []
     try:
         wait_until(lambda: children_of(process.pid) or process.poll() is not None)
         time.sleep(seconds)
@@ -132,6 +122,7 @@ def test_workers_end_with_a_search_that_is_killed_while_it_starts(tmp_path, seco
     finally:
         process.kill()
         process.wait()
+        process.close()
     try:
         wait_until(lambda: not any(b"popen_loky" in command_of(worker) for worker in workers))
     finally:

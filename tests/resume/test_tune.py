@@ -10,7 +10,7 @@ import pytest
 from forked import Forked
 from stopped_command import HELDOUT, begun, cells, stopped_at, written_table
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("short_page")]
 
 N_CELLS = 126
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 from stopped_command import cells, stopped_at
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("short_page")]
 pytest.importorskip("optuna")
 
 N_TRIALS = 12

@@ -7,7 +7,7 @@ import signal
 import pytest
 from stopped_command import cells, stopped_at, written_table
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("short_page")]
 
 N_FITS = 61
 

@@ -27,7 +27,6 @@ import numpy as np
 import pytest
 import sklearn
 from forked import PRELOADED
-from joblib.externals.loky import get_reusable_executor
 from joblib.externals.loky.backend import context as loky
 
 from heldout._papers import of_papers
@@ -109,23 +108,12 @@ def heldout_comes_from_an_index() -> Iterator[None]:
 def worker_processes_start_at_once() -> None:
     """joblib's workers are forked from a process that has imported heldout, as importing it takes each seconds.
 
-    Programs that tests start, and tests with ``workers_started_by_joblib``, have them started as users do.
+    Programs that tests start have them started as users do.
     """
     if os.name == "posix":
         multiprocessing.util.get_temp_dir()  # not in the folder of the test that happens to start that process
         multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
         loky.set_start_method("forkserver", force=True)
-
-
-@pytest.fixture
-def workers_started_by_joblib() -> Iterator[None]:
-    """Each worker is a new interpreter that imports what it needs."""
-    before = loky.get_start_method()
-    get_reusable_executor().shutdown(wait=True)
-    loky.set_start_method(None, force=True)
-    yield
-    get_reusable_executor().shutdown(wait=True)
-    loky.set_start_method(before, force=True)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -176,6 +164,17 @@ def what_is_drawn_belongs_to_the_test(request: pytest.FixtureRequest, monkeypatc
         return int.from_bytes(drawn, "big") >> (8 * len(drawn) - bits)
 
     monkeypatch.setattr("heldout._streams.secrets", SimpleNamespace(randbits=randbits))
+
+
+def write_short_page(content: Any, path: Path) -> Path:
+    path.write_text("<title>A page that this test does not read</title>", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def short_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In place of the page of a report, whose pictures take longer than a small search."""
+    monkeypatch.setattr("heldout.report.write_report", write_short_page)
 
 
 @dataclass(frozen=True)

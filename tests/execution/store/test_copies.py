@@ -5,14 +5,13 @@ import json
 import random
 import shutil
 import sqlite3
-import subprocess
-import sys
 import zlib
 from contextlib import closing, nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
+from forked import Forked
 
 import heldout.execution.store
 from heldout.errors import StoreError
@@ -284,12 +283,10 @@ def full_disks(tmp_path_factory):
     """A folder with a file for each limit, and the two lines that its writer printed."""
     pytest.importorskip("resource")
     folder = tmp_path_factory.mktemp("full")
-    ended = subprocess.run(
-        [sys.executable, "-W", "error", "-c", UNTIL_FULL, folder, *map(str, LIMITS)],
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert (ended.returncode, ended.stderr) == (0, "")
-    lines = ended.stdout.splitlines()
+    process = Forked(UNTIL_FULL, folder, *LIMITS)
+    printed, errors = process.communicate()
+    assert (process.returncode, errors) == (0, "")
+    lines = printed.splitlines()
     assert len(lines) == 2 * len(LIMITS)
     return folder, dict(zip(LIMITS, zip(lines[::2], lines[1::2], strict=True), strict=True))
 

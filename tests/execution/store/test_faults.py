@@ -3,8 +3,6 @@
 import os
 import re
 import sqlite3
-import subprocess
-import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -327,16 +325,8 @@ def test_another_program_that_writes(path):
 
 def test_two_that_start_at_once_get_one_file(path):
     """One of them makes the tables; the other is refused or comes after."""
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-W", "error", "-c", HOLD, str(path), "0.2"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(2)
-    ]
-    errors = [process.communicate(timeout=60)[1] for process in processes]
+    processes = [Forked(HOLD, path, 0.2) for _ in range(2)]
+    errors = [process.communicate()[1] for process in processes]
     assert sorted(process.returncode for process in processes) in ([0, 0], [0, 1])
     assert all("StoreError" in error for error in errors if error)
     started = time.monotonic()
