@@ -13,22 +13,16 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
+import whole_runs
 from scripted import all_cells
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.metrics import get_scorer
+from whole_runs import run, work_of
 
-from heldout.configurations import make_configurations
-from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.events import CellFinished, WorkersLost
-from heldout.execution.executors.base import Executor
 from heldout.execution.executors.local import joblib_executor
-from heldout.execution.fit import Work, make_scoring
-from heldout.execution.plan import Race
-from heldout.execution.run import OpenRun, RunSettings
-from heldout.execution.store import MemoryRun
-from heldout.folds.splits import make_folds
+from heldout.execution.fit import Work
 
 pytestmark = pytest.mark.processes
 
@@ -59,27 +53,12 @@ class Doing(RegressorMixin, BaseEstimator):
 
 
 def make_work(grid: Any, n_rows: int = 300, n_folds: int = 3) -> Work:
-    X = np.arange(2.0 * n_rows).reshape(n_rows, 2)
-    task = Task(X, truth_of(np.random.default_rng(0).normal(size=n_rows)))
-    scoring = make_scoring(task.truth, get_scorer("neg_mean_squared_error"))
-    return Work(task, scoring, make_configurations(Doing(), grid), make_folds(task, n_folds))
-
-
-def run(work: Work, executor: Executor, listener: Any = None) -> dict[CellKey, CellResult]:
-    kept = MemoryRun(entropy=0)
-    listeners = [] if listener is None else [listener]
-    with executor:
-        OpenRun(work, kept, executor, RunSettings(listeners=listeners)).run_races([Race(work.folds.splits)])
-    return {result.key: result for result in kept.results()}
+    return work_of(Doing(), grid, n_rows, n_folds)
 
 
 def check_same(found: dict[CellKey, CellResult], expected: dict[CellKey, CellResult]) -> None:
-    assert found.keys() == expected.keys()
-    for cell, result in expected.items():
-        assert found[cell].state is result.state is CellState.DONE
-        assert found[cell].test_scores == result.test_scores
-        for response, values in result.predictions.items():
-            np.testing.assert_array_equal(found[cell].predictions[response], values, strict=True)
+    assert {result.state for result in found.values()} == {CellState.DONE}
+    whole_runs.check_same(found, expected)
 
 
 @pytest.fixture(scope="module")

@@ -48,10 +48,8 @@ from sklearn.model_selection import (
     GroupKFold,
     HalvingGridSearchCV,
     KFold,
-    LeaveOneGroupOut,
     ParameterGrid,
     RandomizedSearchCV,
-    RepeatedStratifiedKFold,
     StratifiedKFold,
     TunedThresholdClassifierCV,
     cross_val_predict,
@@ -434,26 +432,7 @@ def lists_and_texts(s: Searches) -> Any:
     return results(words), words.predict(texts), results(s.logistic().fit(X.tolist(), Y.tolist()))
 
 
-@case
-def a_kernel_of_pairs(s: Searches) -> Any:
-    return results(s.grid(SVC(kernel="precomputed"), C, cv=3).fit(X @ X.T, Y))
-
-
 # Metadata.
-
-
-@case
-def groups_by_position(s: Searches) -> Any:
-    return [
-        results(s.logistic(cv=splitter).fit(X, Y, groups=GROUPS))
-        for splitter in (GroupKFold(3), LeaveOneGroupOut())
-    ]
-
-
-@case
-def weights_of_a_fit(s: Searches) -> Any:
-    search = s.logistic().fit(X, Y, sample_weight=WEIGHTS)
-    return search.best_params_, search.predict_proba(X)
 
 
 @case
@@ -758,15 +737,7 @@ def training_scores(s: Searches) -> Any:
 
 @case
 def ways_to_split(s: Searches) -> Any:
-    ways = (
-        None,
-        4,
-        KFold(3, shuffle=True, random_state=1),
-        RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0),
-        list(StratifiedKFold(3).split(X, Y)),
-        StratifiedKFold(3).split(X, Y),
-    )
-    return [results(s.logistic(cv=way).fit(X, Y)) for way in ways]
+    return [results(s.logistic(cv=way).fit(X, Y)) for way in (4, StratifiedKFold(3).split(X, Y))]
 
 
 def by_hand(model: Any, X: Any, y: Any) -> float:

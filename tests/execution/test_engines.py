@@ -22,15 +22,12 @@ from joblib.parallel import ThreadingBackend
 from scripted import all_cells
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import BaggingRegressor
-from sklearn.metrics import get_scorer
 from threadpoolctl import threadpool_info
+from whole_runs import check_same, run, work_of
 
-from heldout.configurations import make_configurations
-from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.executors import local
-from heldout.execution.executors.base import Executor
 from heldout.execution.executors.local import MOST_UNEXPLAINED, Processes, joblib_executor
 from heldout.execution.executors.payload import (
     SHARED_FROM_BYTES,
@@ -50,12 +47,9 @@ from heldout.execution.executors.worker import (
     take_marks,
     timeout_result,
 )
-from heldout.execution.fit import Work, make_scoring
-from heldout.execution.plan import MOST_LOSSES, Race
-from heldout.execution.run import OpenRun, RunSettings
-from heldout.execution.store import MemoryRun
+from heldout.execution.fit import Work
+from heldout.execution.plan import MOST_LOSSES
 from heldout.execution.threads import single_threaded
-from heldout.folds.splits import make_folds
 from heldout.metrics.base import Response
 
 pytestmark = pytest.mark.processes
@@ -138,13 +132,7 @@ class Doing(RegressorMixin, BaseEstimator):
 
 
 def make_work(grid: Any, n_rows: int = 20, n_folds: int = 2, error_score: Any = np.nan) -> Work:
-    rng = np.random.default_rng(0)
-    X = np.arange(2.0 * n_rows).reshape(n_rows, 2)
-    task = Task(X, truth_of(rng.normal(size=n_rows)))
-    scoring = make_scoring(task.truth, get_scorer("neg_mean_squared_error"))
-    return Work(
-        task, scoring, make_configurations(Doing(), grid), make_folds(task, n_folds), error_score=error_score
-    )
+    return work_of(Doing(), grid, n_rows, n_folds, error_score)
 
 
 def cells_of(work: Work) -> list[CellKey]:
@@ -154,23 +142,6 @@ def cells_of(work: Work) -> list[CellKey]:
 def seen(result: CellResult) -> float:
     assert result.state is CellState.DONE, result.message
     return float(result.predictions[Response.VALUES][0])
-
-
-def run(work: Work, executor: Executor) -> dict[CellKey, CellResult]:
-    """All cells by the loop that every run has."""
-    kept = MemoryRun(entropy=0)
-    with executor:
-        OpenRun(work, kept, executor, RunSettings()).run_races([Race(work.folds.splits)])
-    return {result.key: result for result in kept.results()}
-
-
-def check_same(found: dict[CellKey, CellResult], expected: dict[CellKey, CellResult]) -> None:
-    assert found.keys() == expected.keys()
-    for cell, result in expected.items():
-        assert found[cell].state is result.state
-        assert found[cell].test_scores == result.test_scores
-        for response, values in result.predictions.items():
-            np.testing.assert_array_equal(found[cell].predictions[response], values, strict=True)
 
 
 class Foreign(ThreadingBackend):

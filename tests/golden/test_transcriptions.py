@@ -1,8 +1,8 @@
 """bbc, tt and cv against plain transcriptions of the articles' pseudo-code, on the same draws.
 
-The draws are made here by ``numpy.random.Philox`` as the specification says, the metrics by scikit-learn, and the
-loops are the article's own (Tsamardinos et al. 2018, algorithms 2, 4 and 5), so that nothing but the definition is
-shared with the library.
+The draws are made here by ``numpy.random.Philox`` as the specification says, the metrics by scikit-learn or by
+their definitions, and the loops are the article's own (Tsamardinos et al. 2018, algorithms 2, 4 and 5), so that
+nothing but the definition is shared with the library.
 """
 
 from __future__ import annotations
@@ -71,12 +71,33 @@ def binary():
     return y, np.round(decision, 1), np.arange(180) % 4  # rounded, so that there are ties
 
 
+def area(y, scores):
+    """The area under the ROC curve: the share of pairs of a positive and a negative row in the right order."""
+    won = np.sign(scores[y == 1][:, None] - scores[y == 0])
+    return (won.mean() + 1) / 2
+
+
+def correlation(y, labels):
+    """Matthews' coefficient, which is 0 where one of the two does not vary."""
+    varies = len(np.unique(y)) == len(np.unique(labels)) == 2
+    return np.corrcoef(y, labels)[0, 1] if varies else 0.0
+
+
+def test_the_quick_metrics_are_scikit_learns(binary):
+    y, decision, _ = binary
+    for column in decision.T:
+        assert area(y, column) == pytest.approx(sk.roc_auc_score(y, column), abs=1e-12)
+        labels = (column > 0.3).astype(int)
+        assert correlation(y, labels) == pytest.approx(sk.matthews_corrcoef(y, labels), abs=1e-12)
+    assert correlation(y, np.ones_like(y)) == sk.matthews_corrcoef(y, np.ones_like(y)) == 0
+
+
 CASES = {
-    "roc_auc": (sk.roc_auc_score, both_classes, lambda d: d, True),
+    "roc_auc": (area, both_classes, lambda d: d, True),
     "average_precision": (sk.average_precision_score, both_classes, lambda d: d, True),
     "accuracy": (sk.accuracy_score, some_rows, lambda d: (d > 0.3).astype(int), True),
     "balanced_accuracy": (sk.balanced_accuracy_score, both_classes, lambda d: (d > 0.3).astype(int), True),
-    "matthews_corrcoef": (sk.matthews_corrcoef, some_rows, lambda d: (d > 0.3).astype(int), True),
+    "matthews_corrcoef": (correlation, some_rows, lambda d: (d > 0.3).astype(int), True),
     "log_loss": (lambda t, p: -sk.log_loss(t, p, labels=[0, 1]), some_rows, lambda d: 1 / (1 + np.exp(-d)), False),
     "brier_score": (lambda t, p: -np.mean((p - t) ** 2), some_rows, lambda d: 1 / (1 + np.exp(-d)), False),
 }
@@ -120,7 +141,7 @@ def test_bbc_redraws_as_algorithm_5_with_rare_classes():
     rng = np.random.default_rng(9)
     y = np.array([1, 1, 1] + [0] * 27)
     scores = rng.normal(size=(30, 6)) + y[:, None]
-    expected, _ = algorithm_5(pooled(sk.roc_auc_score), both_classes, y, scores, None)
+    expected, _ = algorithm_5(pooled(area), both_classes, y, scores, None)
     found = ho.estimate(y, scores, metric="roc_auc", method="bbc", n_bootstraps=B, random_state=SEED)
     np.testing.assert_allclose(found.distribution, expected, atol=1e-12)
     assert found.provenance["redrawn"] > 0
@@ -132,7 +153,7 @@ def test_bbc_with_repeats_draws_rows_once_for_all_repeats(binary):
     cube = decision[:, :, None] + rng.normal(scale=0.3, size=(*decision.shape, 3))
 
     def score(y, j, rows, folds):
-        return np.mean([sk.roc_auc_score(y[rows], cube[rows, int(j[0]), r]) for r in range(3)])
+        return np.mean([area(y[rows], cube[rows, int(j[0]), r]) for r in range(3)])
 
     columns = np.tile(np.arange(cube.shape[1]), (len(y), 1))  # the column's number stands for the column
     expected, _ = algorithm_5(score, both_classes, y, columns, None)

@@ -6,18 +6,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 from scipy.linalg.blas import ddot
-from twins import compiled_kernels
 
-from heldout.kernels import reference
 from heldout.kernels.dispatch import KERNELS
-
-
-@pytest.fixture(params=["numpy", "compiled"])
-def kernels(request: pytest.FixtureRequest) -> ModuleType:
-    found = reference if request.param == "numpy" else compiled_kernels()
-    if found is None:
-        pytest.skip("this installation was built without a C++ compiler")
-    return found
 
 
 def rows(n: int, columns: int, seed: int = 0) -> np.ndarray:

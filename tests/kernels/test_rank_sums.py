@@ -126,20 +126,6 @@ def test_any_spread_of_scores_is_ranked(kernels: ModuleType, column, n: int) -> 
     assert kernels.RankSums(scores, y, ~y).all(ones).tolist() == [[expected]]
 
 
-@pytest.mark.parametrize("layout", [np.asfortranarray, lambda a: np.repeat(a, 2, axis=1)[:, ::2]])
-def test_any_memory_layout_is_read(kernels: ModuleType, layout) -> None:
-    rng = np.random.default_rng(0)
-    y, scores = rng.random(30) < 0.5, rng.normal(size=(30, 11))
-    counts = rng.integers(0, 4, size=(5, 30), dtype=np.uint8)
-    plain = kernels.RankSums(scores, y, ~y).all(counts)
-    np.testing.assert_array_equal(kernels.RankSums(layout(scores), y, ~y).all(np.asfortranarray(counts)), plain)
-
-
-def test_one_row(kernels: ModuleType) -> None:
-    one = kernels.RankSums(np.array([[0.5]]), np.array([True]), np.array([False]))
-    assert one.all(np.array([[1], [0]], dtype=np.uint8)).tolist() == [[0], [0]]
-
-
 def test_what_cannot_be_ranked_is_refused(kernels: ModuleType) -> None:
     scores, ones = np.arange(4.0)[:, None], np.ones((1, 4), dtype=np.uint8)
     holed = scores.copy()

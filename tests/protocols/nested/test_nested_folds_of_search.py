@@ -15,7 +15,7 @@ RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(60, 3)), np.arange(60) % 2
 GRID = {"max_depth": [1, 3]}
 TREE = DecisionTreeClassifier(random_state=0)
-K, C = 4, 2
+K, C = 3, 2
 FOLDS = [(np.setdiff1d(np.arange(60), test), test) for test in np.array_split(np.arange(60), K)]
 
 
@@ -48,7 +48,7 @@ def test_an_equal_cv_makes_the_outer_folds_alone(own: Any, passed: Any) -> None:
         assert both.value == alone.value
 
 
-@pytest.mark.parametrize("passed", [KFold(K, shuffle=True, random_state=0), StratifiedKFold(K), 3])
+@pytest.mark.parametrize("passed", [KFold(K, shuffle=True, random_state=1), StratifiedKFold(K), 4])
 def test_another_cv_makes_the_outer_folds_and_that_of_the_search_the_inner_ones(passed: Any) -> None:
     n_outer = passed if isinstance(passed, int) else K
     for search in searches(KFold(K)):
