@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -149,7 +150,7 @@ def test_nested_and_other_protocols_have_the_same_candidates() -> None:
     settings = {"scoring": "neg_mean_poisson_deviance", "cv": 3, "random_state": 0}
     with pytest.raises(InputError, match=r"all 2 configurations failed.*strictly positive y_pred"):
         ho.nested_cv(Ridge(), X, COUNTS, param_grid=RIDGES, **settings)
-    for run in (ho.nested_cv, lambda *args, **more: ho.bootstrap_search(*args, n_bootstraps=2, **more)):
+    for run in (partial(ho.nested_cv, interval=None), partial(ho.bootstrap_search, n_bootstraps=2)):
         with pytest.warns(HeldoutWarning, match="2 of 3 configurations failed"):
             estimate = run(BOTH, X, COUNTS, **settings)
         assert estimate.selected == 2 and "strictly positive" in estimate.flags["failed_configurations"]

@@ -25,6 +25,17 @@ def many(make_evaluation: Make) -> Facts:
     return with_many_configurations(facts(make_evaluation()))
 
 
+@pytest.fixture(scope="module")
+def few(many: Facts) -> Facts:
+    assert many.ranking is not None
+    return Facts(many.ranking, shown=many.ranking.shown[:30])
+
+
+@pytest.fixture(scope="module")
+def explored(many: Facts, few: Facts) -> Facts:
+    return explore(few, many.headline.metric)
+
+
 def test_a_page_on_two_thousand_configurations_is_below_three_megabytes(many: Facts) -> None:
     page = render_html(many)
     assert len(page.encode()) < 3e6
@@ -36,10 +47,7 @@ def test_a_page_on_two_thousand_configurations_is_below_three_megabytes(many: Fa
     assert "more configurations scored" not in page
 
 
-def test_the_data_of_the_script_are_the_rows_of_the_table(many: Facts) -> None:
-    assert many.ranking is not None
-    few = Facts(many.ranking, shown=many.ranking.shown[:30])
-    explored = explore(few, many.headline.metric)
+def test_the_data_of_the_script_are_the_rows_of_the_table(few: Facts, explored: Facts) -> None:
     data = json.loads(explored.data)
     assert data["index"] == [row.index for row in few.shown]
     assert [explored.best[family].family for family in data["family"]] == [row.family for row in few.shown]
@@ -50,10 +58,7 @@ def test_the_data_of_the_script_are_the_rows_of_the_table(many: Facts) -> None:
     assert len(explored.slices) + explored.slices_left_out == 20 <= MOST_SLICES
 
 
-def test_every_dot_names_its_configuration(many: Facts) -> None:
-    assert many.ranking is not None
-    few = Facts(many.ranking, shown=many.ranking.shown[:30])
-    explored = explore(few, many.headline.metric)
+def test_every_dot_names_its_configuration(few: Facts, explored: Facts) -> None:
     indices = {row.index for row in few.shown}
     for svg in (explored.ranked, explored.ordered, explored.trained):
         dots = [int(index) for index in re.findall(r'data-c="(\d+)"', svg)]
