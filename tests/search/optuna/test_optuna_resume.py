@@ -167,7 +167,7 @@ def killed_again_and_again(
         before, process = n_cells(store), started()
         most = moments.randint(0, 2 * 3 * n_trials // n_kills)
         while process.is_alive() and n_cells(store) < before + most:
-            time.sleep(0.002)
+            time.sleep(0.01)
         time.sleep(moments.uniform(0, 3 * pause))
         hits += process.is_alive()
         process.kill()
