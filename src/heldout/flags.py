@@ -308,6 +308,12 @@ class Flag(StrEnum):
         "predictions of {which} this constant, and not the model, sets the loss. Smooth or calibrate "
         "probabilities of 0 and 1 (trees and nearest neighbours give them), or use brier_score.",
     )
+    CERTAIN_PREDICTIONS = (
+        "certain_predictions",
+        "Predictions of {winner} that leave another class a chance below one in a million are right in every row, "
+        "and each that is wrong on new rows costs far more than the others. {share:.3g} of the optimism is for "
+        "such rows.",
+    )
     FEW_ROWS_CARRY = (
         "few_rows_carry",
         "{metric} rests on few rows: the squared errors of {which} are as uneven as if {effective:.0f} of {total} "

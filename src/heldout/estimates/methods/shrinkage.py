@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -54,9 +54,13 @@ class Shrinkage(RowBootstrap):
     own standard deviations (minus the mean noise of that column, if a best possible score cuts it off). The winner
     had the same luck, in its own standard deviations, and
 
-        value = M_w - sd(D_w) · mean_b z_b.
+        value = M_w - sd(D_w) · mean_b z_b - u.
 
-    Symbols: ``distribution`` holds M_w - sd(D_w) z_b, ``selected`` is w; provenance's ``shrinkage_factor`` is κ.
+    u is 0 but for a log loss whose winner has certain predictions, all of them right: it is what they cost if ½ of
+    m + 1 is wrong, of m rows with such predictions (``heldout.estimates.unseen_rows``, flag
+    ``certain_predictions``).
+
+    Symbols: ``distribution`` holds M_w - sd(D_w) z_b - u, ``selected`` is w; provenance's ``shrinkage_factor`` is κ.
 
     ``BBC`` selects on about .632 N distinct rows and scores on the others, so that it is pessimistic and its scores
     are noisy. This method replays the selection on N rows. With κ = 1 it would be Harrell's optimism, computed from
@@ -116,22 +120,23 @@ class Shrinkage(RowBootstrap):
 
     def _concluded(self, evidence: Candidates, optimism: SelectionOptimism) -> Estimate:
         metric, settings, sign = evidence.metric, evidence.settings, 1 if evidence.metric.greater_is_better else -1
-        value = evidence.uncorrected - sign * optimism.size
+        centre = evidence.uncorrected - sign * optimism.size
+        value = centre - sign * optimism.unseen
         if settings.n_bootstraps < FEWEST:
             few = f"the noise of scores shows in {FEWEST} bootstraps or more, not in 1"
             return no_value(evidence, self, few)
         if optimism.chosen is None or not np.isfinite(value):
             none = "no candidate has a finite score in most bootstraps"
             return no_value(evidence, self, none)
-        least, greatest = metric.range
-        reached = with_least_width(
-            optimism.interval(value, metric, settings),
-            evidence,
-            value=value,
-        )
+        value = min(max(value, metric.range[0]), metric.range[1])
+        interval = optimism.interval(centre, metric, settings)
+        interval = replace(interval, low=min(interval.low, value), high=max(interval.high, value))
+        reached = with_least_width(interval, evidence, value=value)
         keeps_shares = self.stratify and metric.reads_truth
         flags = flags_of_choice(evidence) | (Flag.STRATIFIED.of() if keeps_shares else {})
         flags |= _flag_of_few(evidence)
+        if optimism.unseen:
+            flags |= Flag.CERTAIN_PREDICTIONS.of(winner=evidence.winner_name, share=optimism.unseen)
         undefined = int((~np.isfinite(optimism.gains)).sum())
         flags |= flags_of_draws(
             evidence,
@@ -143,10 +148,10 @@ class Shrinkage(RowBootstrap):
         return conclude(
             evidence,
             self,
-            min(max(value, least), greatest),
+            value,
             interval=reached.interval,
             standard_error=optimism.standard_error,
-            distribution=evidence.uncorrected - sign * optimism.gains,
+            distribution=evidence.uncorrected - sign * (optimism.gains + optimism.unseen),
             flags=flags | reached.flags,
             selection_frequency=evidence.of_configurations(optimism.chosen.shares(len(evidence.candidates))),
             provenance={

@@ -1,0 +1,119 @@
+"""Rows that a sample lacks: what they may do to a score.
+
+Rows like those seen cannot show it. The noise of a score is therefore also measured in bootstraps with a few rows
+more, which have the predictions of any row and another outcome. And predictions that are certain can be right in
+every row that was seen: a winner is chosen for that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout._types import Floats
+from heldout.data.task import Truth
+from heldout.estimates.centres import unit_of
+from heldout.estimates.evidence import Candidates
+from heldout.metrics.base import unsigned
+from heldout.metrics.classification import LogLoss
+
+MORE = 4
+"""Rows or groups that bootstraps of the winner's own noise have more."""
+LARGER = 2.0
+"""Than the largest squared error is that of a row that was not seen."""
+
+
+@dataclass(frozen=True, eq=False)
+class MoreRows:
+    """The rows of units that some bootstrap has more, with what comes of them, once each."""
+
+    rows: NDArray[np.intp]  # (m,): those whose predictions they have
+    outcomes: NDArray[np.generic]  # (m,): as the values of a truth
+    slots: NDArray[np.intp]  # which of the m, and
+    bootstraps: NDArray[np.intp]  # in which bootstrap, ascending
+
+    def counts(self, lanes: slice) -> NDArray[np.uint8]:
+        """(L, m): how often some bootstraps have each."""
+        first, last = np.searchsorted(self.bootstraps, [lanes.start, lanes.stop])
+        counts = np.zeros((lanes.stop - lanes.start, len(self.rows)), dtype=np.uint8)
+        np.add.at(counts, (self.bootstraps[first:last] - lanes.start, self.slots[first:last]), 1)
+        return counts
+
+
+def more_rows(
+    truth: Truth, predicted: Floats, units: Sequence[NDArray[np.intp]], n_bootstraps: int, rng: np.random.Generator
+) -> MoreRows:
+    """Draw ``MORE`` units for each bootstrap.
+
+    Parameters
+    ----------
+    truth : Truth
+        Of n rows.
+    predicted : ndarray of shape (n,)
+        The numbers predicted; not read of a classification.
+    units : sequence of arrays
+        The rows of each.
+    """
+    drawn = rng.integers(len(units), size=(n_bootstraps, MORE)).ravel().tolist()
+    rows = np.concatenate([units[unit] for unit in drawn])
+    of_draw = np.repeat(np.arange(len(drawn)), [len(units[unit]) for unit in drawn])
+    if truth.classes is None:
+        codes = rng.integers(2, size=len(drawn))[of_draw]
+        values = np.stack([predicted, _with_larger_errors(truth, predicted, units)])
+    else:
+        others = rng.integers(len(units), size=len(drawn)).tolist()
+        # row by row; again from the first where the other unit has fewer
+        parts = zip(drawn, others, strict=True)
+        codes = np.concatenate([np.resize(truth.values[units[b]], len(units[a])) for a, b in parts])
+        values = np.repeat(np.arange(truth.n_classes), truth.n_rows).reshape(-1, truth.n_rows)
+    once, slots = np.unique(codes * truth.n_rows + rows, return_inverse=True)
+    return MoreRows(once % truth.n_rows, values.ravel()[once], slots, of_draw // MORE)
+
+
+def _with_larger_errors(truth: Truth, predicted: Floats, units: Sequence[NDArray[np.intp]]) -> Floats:
+    """(n,): on the side of the row's own error, but not below all numbers if these have no sign."""
+    rows, sizes = np.concatenate(units), np.array([len(each) for each in units])
+    errors = truth.values - predicted
+    unit = unit_of(errors)
+    squares = np.add.reduceat((errors[rows] / unit) ** 2, np.cumsum(sizes) - sizes) / sizes
+    larger: Floats = predicted + np.where(errors < 0, -unit, unit) * math.sqrt(LARGER * float(squares.max()))
+    least = float(truth.values[rows].min())
+    return np.maximum(larger, least) if least >= 0 else larger
+
+
+CERTAIN = -math.log(1e-6)
+"""A prediction of which every other class would cost as much is certain."""
+JEFFREYS = 0.5
+"""Rows that would prove wrong, of one more than there are, where none was: the mean of Jeffreys' posterior."""
+
+
+def unseen_loss(evidence: Candidates) -> float:
+    """The log loss of certain predictions that prove wrong, where the winner has some and all of them were right.
+
+    Neighbours, trees and naive Bayes predict 0 and 1. One such row that is wrong costs 36 divided by the number of
+    rows, so a search selects a configuration of which the sample has none, and no bootstrap has one either. Of m
+    units with certain predictions, the share ½/(m + 1) is taken to be wrong.
+    """
+    metric, in_play, weights = unsigned(evidence.metric), evidence.in_play, evidence.sample_weight
+    if not isinstance(metric, LogLoss):
+        return 0.0
+    rows, repeats = np.nonzero(in_play if weights is None else in_play & (weights > 0)[:, None])
+    truth, predictions = evidence.truth.rows(rows), evidence.predictions_of_winner[rows, 0, repeats][:, None]
+    by_class = np.stack([
+        metric.losses(replace(truth, values=np.full_like(truth.values, code)), predictions)[:, 0]
+        for code in range(truth.n_classes)
+    ])  # fmt: skip
+    is_other = np.arange(truth.n_classes)[:, None] != truth.values
+    certain = np.where(is_other, by_class, np.inf).min(axis=0) >= CERTAIN
+    # One that was wrong shows in the score and in its bootstraps.
+    if not certain.any() or by_class[~is_other].max() >= CERTAIN:
+        return 0.0
+    weight = np.ones(len(rows)) if weights is None else weights[rows]
+    of_class = is_other * np.bincount(truth.values, weight, truth.n_classes)[:, None]
+    if_wrong = (of_class * by_class).sum(axis=0) / of_class.sum(axis=0)
+    n_units = evidence.count_of(np.isin(np.arange(len(in_play)), rows[certain]))
+    return JEFFREYS / (n_units + 2 * JEFFREYS) * float((weight * certain * if_wrong).sum() / weight.sum())
