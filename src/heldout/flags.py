@@ -310,9 +310,8 @@ class Flag(StrEnum):
     )
     CERTAIN_PREDICTIONS = (
         "certain_predictions",
-        "Predictions of {winner} that leave another class a chance below one in a million are right in every row, "
-        "and each that is wrong on new rows costs far more than the others. {share:.3g} of the optimism is for "
-        "such rows.",
+        "Where {winner} predicts a probability of 0 or 1, it is right in every row of the sample. A new row in "
+        "which it is wrong costs a {metric} of 36, so {share:.3g} of the optimism is for such rows.",
     )
     FEW_ROWS_CARRY = (
         "few_rows_carry",

@@ -46,9 +46,9 @@ def test_a_score_that_is_better_the_greater() -> None:
     assert shift(probabilities(20), "neg_log_loss") == pytest.approx(-20 / N * 0.5 / 21 * WORST)
 
 
-def test_predictions_are_certain_from_a_millionth_on() -> None:
-    assert shift(probabilities(20, 0.9e-6)) == pytest.approx(20 / N * 0.5 / 21 * -np.log(0.9e-6))
-    assert shift(probabilities(20, 1.1e-6)) == pytest.approx(0, abs=1e-12)
+def test_predictions_are_certain_where_they_are_clipped() -> None:
+    assert shift(probabilities(20, 1e-16)) == pytest.approx(20 / N * 0.5 / 21 * WORST)
+    assert shift(probabilities(20, 1e-15)) == pytest.approx(0, abs=1e-12)
 
 
 def test_rows_of_a_group_are_one_unit() -> None:
@@ -68,16 +68,15 @@ def test_rows_of_several_repeats_are_the_same_rows() -> None:
     assert found.value - found.uncorrected == pytest.approx(20 / N * 0.5 / 21 * WORST)
 
 
-def test_other_classes_count_by_their_rows() -> None:
+def test_of_three_classes_both_others_are_impossible() -> None:
     y = np.array([0] * 20 + [1] * 10 + [2] * 10)
-    certain = np.full((N, 3), [0.0, 1e-8, 0.0])  # rows of class 0, which leave class 1 a little and class 2 nothing
-    certain[:, 0] = 1 - 1e-8
-    certain[20:] = 0.1
-    certain[np.arange(20, N), y[20:]] = 0.8
-    table = np.stack([certain, np.full((N, 3), 1 / 3)], axis=1)[:, :, None]
+    winner = np.full((N, 3), 0.1)
+    winner[np.arange(N), y] = 0.8
+    winner[:10] = [1, 0, 0]
+    winner[10:20] = [0.9, 0.1, 0]  # class 1 is possible
+    table = np.stack([winner, np.full((N, 3), 1 / 3)], axis=1)[:, :, None]
     found = ho.estimate(y, table, metric="log_loss", random_state=0, n_bootstraps=200)
-    if_wrong = (-np.log(1e-8) + WORST) / 2  # as many rows of class 1 as of class 2
-    assert found.value - found.uncorrected == pytest.approx(20 / N * 0.5 / 21 * if_wrong)
+    assert found.value - found.uncorrected == pytest.approx(10 / N * 0.5 / 11 * WORST)
 
 
 def test_one_that_was_wrong_shows_by_itself() -> None:

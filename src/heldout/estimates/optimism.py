@@ -88,7 +88,7 @@ class SelectionOptimism:
         The mean score, greater = better, of the bootstraps that have the spread, where these have more rows; NaN
         where they are those of the winner around its centre.
     unseen : float
-        By how much the score flatters besides, because certain predictions of the winner were right in every row.
+        By how much the score flatters besides, because the winner's predictions of 0 and 1 were right in every row.
     """
 
     size: float

@@ -85,35 +85,32 @@ def _with_larger_errors(truth: Truth, predicted: Floats, units: Sequence[NDArray
     return np.maximum(larger, least) if least >= 0 else larger
 
 
-CERTAIN = -math.log(1e-6)
-"""A prediction of which every other class would cost as much is certain."""
 JEFFREYS = 0.5
 """Rows that would prove wrong, of one more than there are, where none was: the mean of Jeffreys' posterior."""
 
 
 def unseen_loss(evidence: Candidates) -> float:
-    """The log loss of certain predictions that prove wrong, where the winner has some and all of them were right.
+    """The log loss of predictions of 0 and 1 that prove wrong, where the winner has some and all were right.
 
     Neighbours, trees and naive Bayes predict 0 and 1. One such row that is wrong costs 36 divided by the number of
     rows, so a search selects a configuration of which the sample has none, and no bootstrap has one either. Of m
-    units with certain predictions, the share ½/(m + 1) is taken to be wrong.
+    units with such predictions, the share ½/(m + 1) is taken to be wrong.
     """
     metric, in_play, weights = unsigned(evidence.metric), evidence.in_play, evidence.sample_weight
     if not isinstance(metric, LogLoss):
         return 0.0
     rows, repeats = np.nonzero(in_play if weights is None else in_play & (weights > 0)[:, None])
     truth, predictions = evidence.truth.rows(rows), evidence.predictions_of_winner[rows, 0, repeats][:, None]
-    by_class = np.stack([
-        metric.losses(replace(truth, values=np.full_like(truth.values, code)), predictions)[:, 0]
+    is_zero = np.stack([
+        metric.clipped(replace(truth, values=np.full_like(truth.values, code)), predictions)[:, 0]
         for code in range(truth.n_classes)
     ])  # fmt: skip
-    is_other = np.arange(truth.n_classes)[:, None] != truth.values
-    certain = np.where(is_other, by_class, np.inf).min(axis=0) >= CERTAIN
+    is_true = np.arange(truth.n_classes)[:, None] == truth.values
+    certain = (is_zero | is_true).all(axis=0)
     # One that was wrong shows in the score and in its bootstraps.
-    if not certain.any() or by_class[~is_other].max() >= CERTAIN:
+    if not certain.any() or is_zero[is_true].any():
         return 0.0
     weight = np.ones(len(rows)) if weights is None else weights[rows]
-    of_class = is_other * np.bincount(truth.values, weight, truth.n_classes)[:, None]
-    if_wrong = (of_class * by_class).sum(axis=0) / of_class.sum(axis=0)
     n_units = evidence.count_of(np.isin(np.arange(len(in_play)), rows[certain]))
-    return JEFFREYS / (n_units + 2 * JEFFREYS) * float((weight * certain * if_wrong).sum() / weight.sum())
+    wrong = JEFFREYS / (n_units + 2 * JEFFREYS) * float(weight[certain].sum() / weight.sum())
+    return wrong * -math.log(np.finfo(np.float64).eps)

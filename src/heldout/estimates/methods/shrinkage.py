@@ -56,11 +56,12 @@ class Shrinkage(RowBootstrap):
 
         value = M_w - sd(D_w) · mean_b z_b - u.
 
-    u is 0 but for a log loss whose winner has certain predictions, all of them right: it is what they cost if ½ of
-    m + 1 is wrong, of m rows with such predictions (``heldout.estimates.unseen_rows``, flag
+    u is 0 but for a log loss whose winner has predictions of 0 and 1, all of them right: it is what they cost if ½
+    of m + 1 is wrong, of m rows with such predictions (``heldout.estimates.unseen_rows``, flag
     ``certain_predictions``).
 
-    Symbols: ``distribution`` holds M_w - sd(D_w) z_b - u, ``selected`` is w; provenance's ``shrinkage_factor`` is κ.
+    Symbols: ``distribution`` holds M_w - sd(D_w) z_b - u, ``selected`` is w; provenance's ``shrinkage_factor`` is
+    κ.
 
     ``BBC`` selects on about .632 N distinct rows and scores on the others, so that it is pessimistic and its scores
     are noisy. This method replays the selection on N rows. With κ = 1 it would be Harrell's optimism, computed from
@@ -136,7 +137,9 @@ class Shrinkage(RowBootstrap):
         flags = flags_of_choice(evidence) | (Flag.STRATIFIED.of() if keeps_shares else {})
         flags |= _flag_of_few(evidence)
         if optimism.unseen:
-            flags |= Flag.CERTAIN_PREDICTIONS.of(winner=evidence.winner_name, share=optimism.unseen)
+            flags |= Flag.CERTAIN_PREDICTIONS.of(
+                winner=evidence.winner_name, metric=metric.name, share=optimism.unseen
+            )
         undefined = int((~np.isfinite(optimism.gains)).sum())
         flags |= flags_of_draws(
             evidence,
