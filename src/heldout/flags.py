@@ -311,7 +311,7 @@ class Flag(StrEnum):
     CERTAIN_PREDICTIONS = (
         "certain_predictions",
         "Where {winner} predicts a probability of 0 or 1, it is right in every row of the sample. A new row in "
-        "which it is wrong costs a {metric} of 36, so {share:.3g} of the optimism is for such rows.",
+        "which it is wrong has a log loss of 36, so {share:.3g} of the optimism is for such rows.",
     )
     FEW_ROWS_CARRY = (
         "few_rows_carry",

@@ -118,3 +118,10 @@ def test_selected_configurations_that_are_sure_of_themselves_flatter_less() -> N
         values.append(found.value)
     flattered, rest = truth - np.mean(scores), truth - np.mean(values)
     assert flattered > 0.4 and 0 < rest < 0.6 * flattered
+
+
+def test_the_methods_text_says_so() -> None:
+    table = np.stack([probabilities(20), HOPELESS], axis=1)
+    found = ho.estimate(Y, table, metric="log_loss", random_state=0, n_bootstraps=50)
+    assert "probabilities of zero and one were right in every observation" in found.methods_text().text
+    assert f"{found.optimism:.3g}" in found.flags["certain_predictions"]

@@ -137,9 +137,7 @@ class Shrinkage(RowBootstrap):
         flags = flags_of_choice(evidence) | (Flag.STRATIFIED.of() if keeps_shares else {})
         flags |= _flag_of_few(evidence)
         if optimism.unseen:
-            flags |= Flag.CERTAIN_PREDICTIONS.of(
-                winner=evidence.winner_name, metric=metric.name, share=optimism.unseen
-            )
+            flags |= Flag.CERTAIN_PREDICTIONS.of(winner=evidence.winner_name, share=optimism.unseen)
         undefined = int((~np.isfinite(optimism.gains)).sum())
         flags |= flags_of_draws(
             evidence,
