@@ -483,10 +483,10 @@ def not_reached() -> str:
     }
     rows = []
     for place, row in of[RECOMMENDED].items():
-        if not (is_biased(row) or misses_level(row)):
+        bias, level = is_biased(row), misses_level(row)
+        if not (bias or level):
             continue
         design, size, metric = place
-        bias, level = is_biased(row), misses_level(row)
         rows.append(
             [
                 f"`{design}`",

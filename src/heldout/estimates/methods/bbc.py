@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -31,6 +31,7 @@ from heldout.estimates.intervals import (
     bootstrap_interval,
     calibrated_interval,
     calibration_of,
+    holding,
     within_range,
 )
 from heldout.estimates.least_width import with_least_width
@@ -254,8 +255,7 @@ def _sampling_interval(evidence: Candidates, optimism: SelectionOptimism, value:
         return None
     sign = 1 if evidence.metric.greater_is_better else -1
     center = evidence.uncorrected - sign * optimism.size
-    around = optimism.interval(center, evidence.metric, evidence.settings)
-    return replace(around, low=min(around.low, value), high=max(around.high, value))
+    return holding(value, optimism.interval(center, evidence.metric, evidence.settings), evidence.metric)
 
 
 CALIBRATED_INTERVAL = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from heldout.estimates.bootstrap import (
 )
 from heldout.estimates.data_flags import flags_of_choice
 from heldout.estimates.evidence import Candidates
+from heldout.estimates.intervals import holding
 from heldout.estimates.least_width import with_least_width
 from heldout.estimates.optimism import FEWEST, SelectionOptimism, optimism_of
 from heldout.estimates.types import Estimate
@@ -130,8 +131,7 @@ class Shrinkage(RowBootstrap):
             none = "no candidate has a finite score in most bootstraps"
             return no_value(evidence, self, none)
         value = min(max(value, metric.range[0]), metric.range[1])
-        interval = optimism.interval(centre, metric, settings)
-        interval = replace(interval, low=min(interval.low, value), high=max(interval.high, value))
+        interval = holding(value, optimism.interval(centre, metric, settings), metric)
         reached = with_least_width(interval, evidence, value=value)
         keeps_shares = self.stratify and metric.reads_truth
         flags = flags_of_choice(evidence) | (Flag.STRATIFIED.of() if keeps_shares else {})
