@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping
 from copy import copy
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.metrics._scorer import _MultimetricScorer, _PassthroughScorer, _Scorer
 from sklearn.model_selection._search import BaseSearchCV
@@ -27,7 +25,7 @@ from sklearn.utils.validation import (
     _num_samples,
 )
 
-from heldout._types import Floats
+from heldout._types import Array, Floats, Indices
 
 # Rows of any table. If they go: what ``sklearn.model_selection.cross_validate`` calls then.
 rows_at = _safe_indexing
@@ -147,9 +145,9 @@ RAW_PREDICTION = "_raw_predict"
 """The method of gradient boosting that all its responses are computed from."""
 
 
-def raw_stages(model: Any, X: Any) -> Iterator[NDArray[Any]]:
+def raw_stages(model: Any, X: Any) -> Iterator[Array]:
     """The raw predictions of gradient boosting after each round. If it goes: ``staged_decision_function``."""
-    stages: Iterator[NDArray[Any]] = model._staged_raw_predict(X)
+    stages: Iterator[Array] = model._staged_raw_predict(X)
     return stages
 
 
@@ -179,15 +177,15 @@ def prune(tree: Any) -> None:
     tree._prune_tree()
 
 
-def kernel_of(model: Any, X: Any, Y: Any = None) -> NDArray[Any]:
+def kernel_of(model: Any, X: Any, Y: Any = None) -> Array:
     """The kernel of a kernel ridge regression. If it goes: ``sklearn.metrics.pairwise.pairwise_kernels``."""
-    kernel: NDArray[Any] = model._get_kernel(X, Y)
+    kernel: Array = model._get_kernel(X, Y)
     return kernel
 
 
-def class_codes(model: Any) -> NDArray[np.intp]:
+def class_codes(model: Any) -> Indices:
     """Of the training rows of a classifier by neighbours. If they go: ``searchsorted`` in ``classes_``."""
-    codes: NDArray[np.intp] = model._y
+    codes: Indices = model._y
     return codes
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout import _defaults
 from heldout._record import Shown
+from heldout._types import Array, Booleans, Codes, Floats, Indices
 from heldout.data.row_part import RowPart
 from heldout.data.task import Truth, shortened
 from heldout.errors import InputError
@@ -78,8 +78,8 @@ class SearchQuestion:
     block_length: Any = None
     n_rows_of_bootstrap: int | None = _defaults.ROWS_OF_BOOTSTRAP
     drop: str | None = None
-    groups: NDArray[Any] | None = None
-    sample_weight: NDArray[np.float64] | None = None
+    groups: Array | None = None
+    sample_weight: Floats | None = None
     truth: Truth | None = None
     names: tuple[str, ...] = ()
     params: Sequence[Mapping[str, Any]] = ()
@@ -135,10 +135,10 @@ class HeldOutPredictions(Shown):
         hold these, and then the first rows of the file (``part.with_first``).
     """
 
-    responses: Mapping[Response, NDArray[Any]]
+    responses: Mapping[Response, Array]
     names: tuple[str, ...]
-    folds: NDArray[np.int32] | None = None
-    classes: NDArray[Any] | None = None
+    folds: Codes | None = None
+    classes: Array | None = None
     positive: int | None = None
     failed: Mapping[int, str] = field(default_factory=dict)
     dropped: Mapping[int, str] = field(default_factory=dict)
@@ -240,7 +240,7 @@ class HeldOutPredictions(Shown):
             dropped=dropped,
         )
 
-    def at(self, rows: NDArray[np.intp] | slice) -> HeldOutPredictions:
+    def at(self, rows: Indices | slice) -> HeldOutPredictions:
         """The predictions of some rows; of a slice without a copy."""
         responses = {response: array[rows] for response, array in self.responses.items()}
         return replace(self, responses=responses, folds=None if self.folds is None else self.folds[rows])
@@ -250,7 +250,7 @@ class HeldOutPredictions(Shown):
         """The predictions of the rows of the part alone."""
         return self if self.part is None else self.at(slice(len(self.part.rows)))
 
-    def for_metric(self, metric: Metric) -> NDArray[Any]:
+    def for_metric(self, metric: Metric) -> Array:
         """The array that a metric reads: for each configuration the first response that it has.
 
         Decisions and probabilities can occur together only for metrics of ranks, which rank each configuration by
@@ -281,7 +281,7 @@ class HeldOutPredictions(Shown):
                 combined[:, lacking] = other[:, lacking]
         return combined
 
-    def predicted(self, metric: Metric) -> NDArray[np.bool_]:
+    def predicted(self, metric: Metric) -> Booleans:
         """(N, C, R): where the metric's response was predicted."""
         return _predicted(self.for_metric(metric))
 
@@ -293,16 +293,16 @@ class HeldOutPredictions(Shown):
         )
 
 
-def is_predicted(array: NDArray[Any]) -> bool:
+def is_predicted(array: Array) -> bool:
     """Whether a response holds a prediction anywhere: a model without it has none."""
     return bool((array != UNPREDICTED_LABEL).any() if array.dtype.kind in "iu" else (~np.isnan(array)).any())
 
 
-def _predicted(array: NDArray[Any]) -> NDArray[np.bool_]:
+def _predicted(array: Array) -> Booleans:
     if array.dtype.kind in "iu":
         return array != UNPREDICTED_LABEL
     present = ~np.isnan(array)
-    return present.all(axis=3) if array.ndim == 4 else present
+    return np.all(present, axis=3) if array.ndim == 4 else present
 
 
 SLACK = 1e-12
@@ -330,10 +330,10 @@ class FoldScores(Shown):
     (FoldScores(2 splits, 2 configurations), [0.85, 0.65])
     """
 
-    values: NDArray[np.float64]
+    values: Floats
     greater_is_better: bool
-    repeat: NDArray[np.intp]
-    test_rows: NDArray[np.intp] | None = None
+    repeat: Indices
+    test_rows: Indices | None = None
 
     def __repr__(self) -> str:
         return f"FoldScores({self.n_splits} splits, {self.n_configurations} configurations)"
@@ -355,12 +355,12 @@ class FoldScores(Shown):
         tested = None if self.test_rows is None else self.test_rows[-n_splits:]
         return FoldScores(self.values[-n_splits:], self.greater_is_better, repeat, tested)
 
-    def oriented(self) -> NDArray[np.float64]:
+    def oriented(self) -> Floats:
         """The scores, with losses negated, so that greater is better."""
         return self.values.copy() if self.greater_is_better else -self.values
 
 
-def ranks(scores: NDArray[np.float64]) -> NDArray[np.int32]:
+def ranks(scores: Floats) -> Codes:
     """1 for the greatest; ties share the least rank, NaN comes last: as ``rank_test_*`` has it.
 
     Scores that differ by rounding errors only are ties, as they are where the winner is chosen.

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from heldout._record import Shown, TextTable, fields_table
 from heldout._registry import function_of
+from heldout._types import Floats
 from heldout.configurations import Configuration, Configurations
 from heldout.data.task import Task, Truth
 from heldout.dropping.base import Barrier, Dropped, dropped_at
@@ -101,13 +99,13 @@ class Evaluation(Shown, WithMethodsText):
     predictions: HeldOutPredictions
     fold_scores: Mapping[str, FoldScores]
     metrics: Mapping[str, Metric | None]
-    pooled_scores: Mapping[str, NDArray[np.float64]]
+    pooled_scores: Mapping[str, Floats]
     refit_metric: str
     winner: int
     estimates: Mapping[str, Estimate]
     model: Any = None
     estimation: Estimation = field(default_factory=Estimation)
-    within_scores: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    within_scores: Mapping[str, Floats] = field(default_factory=dict)
     scores_in_halves: Mapping[str, FoldScores] = field(default_factory=dict)
     failures: Mapping[int, str] = field(default_factory=dict)
     barriers: tuple[Barrier, ...] = ()
@@ -275,7 +273,7 @@ class Evaluation(Shown, WithMethodsText):
         """The estimate of the metric that chose the winner."""
         return self.estimates.get(self.refit_metric)
 
-    def whole_scores(self, aggregate: Scale) -> Mapping[str, NDArray[np.float64]] | None:
+    def whole_scores(self, aggregate: Scale) -> Mapping[str, Floats] | None:
         """Scores in an aggregate other than the mean over folds; None for that one."""
         whole = {
             "pooled": self.pooled_scores,
@@ -285,7 +283,7 @@ class Evaluation(Shown, WithMethodsText):
         return whole.get(aggregate)
 
     @property
-    def shown_rows(self) -> tuple[Truth, HeldOutPredictions, NDArray[np.float64] | None]:
+    def shown_rows(self) -> tuple[Truth, HeldOutPredictions, Floats | None]:
         """Target, predictions and weights of the rows that pictures show: of very many a part, if it was kept."""
         truth, predictions, weights = self.task.truth, self.predictions, self.task.sample_weight
         part = predictions.part
@@ -297,7 +295,7 @@ class Evaluation(Shown, WithMethodsText):
         return truth.rows(part.rows), replace(predictions.of_part, part=None), weights
 
     @property
-    def known_scores(self) -> list[tuple[Metric, NDArray[np.float64]]]:
+    def known_scores(self) -> list[tuple[Metric, Floats]]:
         """The scores of all folds by metric, as ``gather`` takes them."""
         scores = self.fold_scores_read.items()
         return [(metric, of_folds.values) for name, of_folds in scores if (metric := self.metrics.get(name))]

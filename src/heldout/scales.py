@@ -11,11 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from heldout._record import json_number
 from heldout._text import number_text
+from heldout._types import Floats
 from heldout.errors import InputError, plain_values
 from heldout.estimates.types import Estimate, Interval, decimals_of
 from heldout.metrics.base import Metric
@@ -82,7 +80,7 @@ class Scale:
             return "" if end is None else f"{label}: {side} {self.text(end)}"
         return f"{label} {self.text(low)} to {self.text(high)}"
 
-    def many(self, values: NDArray[np.float64]) -> tuple[float | None, ...]:
+    def many(self, values: Floats) -> tuple[float | None, ...]:
         return tuple(self.shown(value) for value in values.tolist())
 
     def ends(self, interval: Interval | None) -> tuple[float | None, float | None]:

@@ -14,9 +14,9 @@ from importlib.resources import files
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._streams import stream
+from heldout._types import Floats, Indices
 from heldout.estimates.coverage import from_csv
 from heldout.estimates.intervals import order_statistic
 
@@ -168,12 +168,12 @@ def _nearest(lines: Sequence[TableEvidence], n_rows: int) -> list[TableEvidence]
     return [line for line, far in zip(lines, away, strict=True) if far <= max(sorted(away)[:N_NEAREST])]
 
 
-def _range(values: NDArray[np.float64]) -> tuple[float, float]:
+def _range(values: Floats) -> tuple[float, float]:
     """The study's interval of the mean; NaN where all tables agree or are too few to show a spread."""
     return mean_interval(values, 0) if len(values) >= FEWEST and np.ptp(values) else (math.nan, math.nan)
 
 
-def mean_interval(values: NDArray[np.float64], entropy: int) -> tuple[float, float]:
+def mean_interval(values: Floats, entropy: int) -> tuple[float, float]:
     """The 2.5 and 97.5 % quantiles of means of 5000 bootstraps; NaN for a single value."""
     n = len(values)
     if n < 2:
@@ -183,7 +183,7 @@ def mean_interval(values: NDArray[np.float64], entropy: int) -> tuple[float, flo
     return order_statistic(means, tail), order_statistic(means, 1 - tail)
 
 
-def bootstrap_draws(n: int, entropy: int) -> NDArray[np.intp]:
+def bootstrap_draws(n: int, entropy: int) -> Indices:
     """(5000, n): the draws of each bootstrap of n observations; the same for the same seed and n."""
     rng = np.random.Generator(np.random.Philox(key=stream(entropy, "study flat_vs_nested bootstrap", n)))
     return rng.integers(0, n, size=(N_BOOTSTRAPS, n))

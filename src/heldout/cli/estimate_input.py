@@ -6,11 +6,10 @@ import shlex
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from numpy.typing import NDArray
-
 from heldout import _defaults
 from heldout._streams import entropy_of
 from heldout._text import counted
+from heldout._types import Array
 from heldout.cli.options import (
     BLOCK_LENGTH_HELP,
     ROWS_OF_BOOTSTRAP_HELP,
@@ -236,14 +235,14 @@ class EstimateInput:
     """The file as the user wrote it."""
     roles: ColumnRoles | None
     """What the columns are, in a file that heldout wrote."""
-    y_true: NDArray[Any]
+    y_true: Array
     """(N,): as in the file; for survival a structured array."""
     truth: Truth
     """The same, coded."""
     held: HeldOutPredictions
     metric: str
-    groups: NDArray[Any] | None
-    sample_weight: NDArray[Any] | None
+    groups: Array | None
+    sample_weight: Array | None
     """``groups``, ``sample_weight``: (N,)."""
     threshold: float | None = None
     """Where the average of an ensemble is cut into labels."""

@@ -12,10 +12,10 @@ from itertools import chain, islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from heldout._types import Array, Indices
 from heldout.data.task import missing
 
 COPIES = "copies"
@@ -26,7 +26,7 @@ MOST_WORDS = 50
 N_PERMUTATIONS = 10
 
 
-def row_numbers(X: Any, y: Any = None) -> NDArray[np.intp]:
+def row_numbers(X: Any, y: Any = None) -> Indices:
     """A number a row, (N,): the same for rows of equal predictors, and of equal targets where ``y`` is given.
 
     Examples
@@ -39,9 +39,9 @@ def row_numbers(X: Any, y: Any = None) -> NDArray[np.intp]:
     return _numbers(map(codes_of_column, chain(columns_of(X), targets)), n_rows)
 
 
-def columns_of(X: Any) -> Iterator[NDArray[Any]]:
+def columns_of(X: Any) -> Iterator[Array]:
     """The columns of a table; of a single column of texts their words, by position."""
-    columns: Iterator[NDArray[Any]]
+    columns: Iterator[Array]
     if hasattr(X, "iloc") and hasattr(X, "columns"):
         columns = (np.asarray(X.iloc[:, place]) for place in range(X.shape[1]))
     elif hasattr(X, "tocsr"):
@@ -58,7 +58,7 @@ def columns_of(X: Any) -> Iterator[NDArray[Any]]:
     yield from columns
 
 
-def codes_of_column(column: NDArray[Any]) -> NDArray[np.intp]:
+def codes_of_column(column: Array) -> Indices:
     """A number a value, (N,): in the order of the values; of objects in that of their first occurrence."""
     if column.dtype.kind != "O":
         return np.unique(column, return_inverse=True)[1].reshape(-1)
@@ -69,14 +69,14 @@ def codes_of_column(column: NDArray[Any]) -> NDArray[np.intp]:
     return np.array([code.setdefault(key, len(code)) for key in keys], dtype=np.intp)
 
 
-def number_of_copies(numbers: NDArray[np.intp], folds: NDArray[Any]) -> int:
+def number_of_copies(numbers: Indices, folds: Array) -> int:
     """How many rows of a fold have an equal row outside it; folds (N,) of -1 only train."""
     # A row's number and its fold in one number: a number with two folds has copies in both.
     pairs = np.unique(numbers * (folds.max() + 2) + folds + 1) // (folds.max() + 2)
     return int(((np.bincount(pairs) > 1)[numbers] & (folds >= 0)).sum())
 
 
-def copies_by_chance(X: Any, folds: NDArray[Any], strata: NDArray[Any], seed: int) -> NDArray[np.intp]:
+def copies_by_chance(X: Any, folds: Array, strata: Array, seed: int) -> Indices:
     """(N_PERMUTATIONS,): ``number_of_copies`` when each column is permuted on its own, within strata (N,).
 
     Columns that depend on each other because they tell classes apart make equal rows within a class.
@@ -85,7 +85,7 @@ def copies_by_chance(X: Any, folds: NDArray[Any], strata: NDArray[Any], seed: in
     order = np.argsort(strata, kind="stable")
     ends = np.flatnonzero(np.diff(strata[order])) + 1
 
-    def permuted(column: NDArray[np.intp]) -> NDArray[np.intp]:
+    def permuted(column: Indices) -> Indices:
         column = column.copy()
         column[order] = np.concatenate([rng.permutation(part) for part in np.split(column[order], ends)])
         return column
@@ -95,7 +95,7 @@ def copies_by_chance(X: Any, folds: NDArray[Any], strata: NDArray[Any], seed: in
     )
 
 
-def linked(numbers: NDArray[np.intp], groups: NDArray[Any] | None) -> NDArray[np.intp]:
+def linked(numbers: Indices, groups: Array | None) -> Indices:
     """Groups (N,) in which rows of one number, and those of one group, are together."""
     if groups is None:
         return numbers
@@ -105,7 +105,7 @@ def linked(numbers: NDArray[np.intp], groups: NDArray[Any] | None) -> NDArray[np
     return connected_components(links, directed=False)[1][numbers].astype(np.intp)
 
 
-def _numbers(columns: Iterable[NDArray[np.intp]], n_rows: int) -> NDArray[np.intp]:
+def _numbers(columns: Iterable[Indices], n_rows: int) -> Indices:
     number = np.zeros(n_rows, dtype=np.intp)
     for codes in columns:
         # One column after the other, renumbered without gaps: products of all columns would overflow.
@@ -115,13 +115,13 @@ def _numbers(columns: Iterable[NDArray[np.intp]], n_rows: int) -> NDArray[np.int
     return number
 
 
-def _words(texts: NDArray[Any]) -> Iterator[NDArray[Any]]:
+def _words(texts: Array) -> Iterator[Array]:
     split = [str(text).split(" ", MOST_WORDS) for text in texts]
     for place in range(max(map(len, split))):
         yield np.array([words[place] if len(words) > place else None for words in split], dtype=object)
 
 
-def _whole_rows(X: Any) -> NDArray[Any]:
+def _whole_rows(X: Any) -> Array:
     """(N,): the content of each row of a sparse matrix."""
     rows = csr_array(X, copy=True)
     # Two forms of one sparse row (zeros stored or not) must have equal bytes.

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._streams import stream
+from heldout._types import Array, Floats, Indices
 from heldout.data.task import TaskKind, Truth
 
 FIRST = 5000
@@ -44,16 +45,12 @@ class RowPart:
         The share that is in the part: of all rows, or of those of each one's class where classes differ in it.
     """
 
-    rows: NDArray[np.intp]
+    rows: Indices
     n_rows: int
-    shares: float | NDArray[np.float64]
+    shares: float | Floats
 
     def stands_for_all(
-        self,
-        metrics: Collection[Any],
-        sample_weight: NDArray[np.float64] | None,
-        folds: NDArray[np.integer] | None,
-        at: NDArray[np.intp],
+        self, metrics: Collection[Any], sample_weight: Floats | None, folds: NDArray[np.integer] | None, at: Indices
     ) -> bool:
         """Whether the noise of scores of all rows shows in it: not where a few errors or rows decide a score.
 
@@ -70,17 +67,17 @@ class RowPart:
         return isinstance(self.shares, float) or all(metric.takes_weights for metric in metrics)
 
     @cached_property
-    def with_first(self) -> NDArray[np.intp]:
+    def with_first(self) -> Indices:
         """Its rows, and after them the first ones of the file that are none of these."""
         return np.concatenate([self.rows, np.setdiff1d(np.arange(min(FIRST, self.n_rows)), self.rows)])
 
     @cached_property
-    def _place_of_row(self) -> NDArray[np.intp]:
+    def _place_of_row(self) -> Indices:
         places = np.full(self.n_rows, -1)
         places[self.with_first] = np.arange(len(self.with_first))
         return places
 
-    def places(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def places(self, rows: Indices) -> tuple[Indices, Indices]:
         """Where rows are in ``with_first``, and which of these rows are there."""
         places = self._place_of_row[rows]
         there = np.flatnonzero(places >= 0)
@@ -89,11 +86,11 @@ class RowPart:
 
 def row_part(
     truth: Truth,
-    rows: NDArray[np.intp],
+    rows: Indices,
     most: int | None,
     entropy: int,
     *,
-    groups: NDArray[Any] | None = None,
+    groups: Array | None = None,
     block_length: int | None = None,
 ) -> RowPart | None:
     """About ``most`` of some rows; None where these are no more, or no part would do.
@@ -135,9 +132,7 @@ def row_part(
     return RowPart(rows[is_in], len(rows), float(is_in.mean()))
 
 
-def _of_classes(
-    codes: NDArray[np.intp], rows: NDArray[np.intp], most: int, rng: np.random.Generator
-) -> RowPart | None:
+def _of_classes(codes: Indices, rows: Indices, most: int, rng: np.random.Generator) -> RowPart | None:
     counts = np.bincount(codes)
     even = -(-counts * most // len(rows))
     sizes = np.maximum(even, np.minimum(counts, FEWEST))
@@ -150,7 +145,7 @@ def _of_classes(
     return RowPart(rows[places], len(rows), len(places) / len(rows) if is_even else shares[codes[places]])
 
 
-def _classes(truth: Truth) -> NDArray[np.intp]:
+def _classes(truth: Truth) -> Indices:
     """(N,): the class of each row, or whether its event was seen; 0 where neither is known."""
     if truth.kind is TaskKind.SURVIVAL:
         return truth.values["event"].astype(np.intp)

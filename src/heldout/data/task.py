@@ -18,16 +18,16 @@ from numbers import Integral, Number, Real
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._text import counted, is_one_of
+from heldout._types import Array, Booleans, Codes, Floats, Indices
 from heldout.errors import InputError, plain_values
 
 _NEITHER = {"c": "complex numbers", "m": "time differences", "M": "dates", "V": "records"}
 """Kinds of array that hold neither labels nor numbers."""
 
 
-def array_of(values: Any, what: str) -> NDArray[Any]:
+def array_of(values: Any, what: str) -> Array:
     """An array of what is array-like, masked, or has ``to_numpy``; the values unchanged, masked ones missing.
 
     Objects that are all booleans, all whole numbers or all numbers become an array of those. ``what`` names them in
@@ -54,7 +54,7 @@ def array_of(values: Any, what: str) -> NDArray[Any]:
     return _typed(array)
 
 
-def column_of(values: Any, what: str) -> NDArray[Any]:
+def column_of(values: Any, what: str) -> Array:
     """Like ``array_of``; one column of a table is an array, and numbers that equal the same float stay objects."""
     array = array_of(values, what)
     if array.ndim == 2 and array.shape[1] == 1:
@@ -67,7 +67,7 @@ def column_of(values: Any, what: str) -> NDArray[Any]:
     return array
 
 
-def check_labels_or_numbers(array: NDArray[Any], what: str) -> None:
+def check_labels_or_numbers(array: Array, what: str) -> None:
     """Refuse complex numbers, dates and records."""
     if array.dtype.kind in _NEITHER:
         kind = _NEITHER[array.dtype.kind]
@@ -77,7 +77,7 @@ def check_labels_or_numbers(array: NDArray[Any], what: str) -> None:
         )
 
 
-def missing(column: NDArray[Any]) -> NDArray[np.bool_]:
+def missing(column: Array) -> Booleans:
     """Which values are None or NaN (of any type that has such a value)."""
     if column.dtype.kind in "fc":
         return np.isnan(column)
@@ -100,9 +100,7 @@ def shortened(value: Any, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def numbers_of(
-    array: NDArray[Any], what: str, otherwise: str = "convert them with astype(float)"
-) -> NDArray[np.float64]:
+def numbers_of(array: Array, what: str, otherwise: str = "convert them with astype(float)") -> Floats:
     """The array as float64, NaN where missing; unchanged if it is float64, because a matrix may take most of the
     memory. ``what`` names them in errors, and ``otherwise`` says what to do instead.
     """
@@ -125,7 +123,7 @@ def numbers_of(
     return numbers
 
 
-def distinct(column: NDArray[Any], what: str) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def distinct(column: Array, what: str) -> tuple[Array, Indices]:
     """The sorted distinct values (k,) and which of them each value is, in the column's shape."""
     check_told_apart(column, what)
     try:
@@ -138,7 +136,7 @@ def distinct(column: NDArray[Any], what: str) -> tuple[NDArray[Any], NDArray[np.
 
 
 def check_told_apart(
-    column: NDArray[Any], what: str, otherwise: str = "give labels as integers or text, and amounts as a regression"
+    column: Array, what: str, otherwise: str = "give labels as integers or text, and amounts as a regression"
 ) -> None:
     """Refuse floats that may each stand for several numbers: infinite ones, and those from 2**53 on (of float64),
     where not every whole number is a float. ``what`` and ``otherwise`` as in ``numbers_of``.
@@ -164,7 +162,7 @@ def check_told_apart(
         )
 
 
-def _as_numpy(values: Any) -> NDArray[Any]:
+def _as_numpy(values: Any) -> Array:
     if not hasattr(values, "to_numpy"):
         return np.asarray(values)
     try:
@@ -173,7 +171,7 @@ def _as_numpy(values: Any) -> NDArray[Any]:
         return np.asarray(values)
 
 
-def _has_lost_types(values: Sequence[Any], array: NDArray[Any]) -> bool:
+def _has_lost_types(values: Sequence[Any], array: Array) -> bool:
     """Whether NumPy made one type of several: the 1 of ["a", 1] is text then, NaN "nan", and True a number."""
     if array.dtype.kind in "US":
         kinds = {type(value) for value in np.asarray(values, dtype=object).ravel()}
@@ -195,7 +193,7 @@ def _written_objects(values: Any) -> list[Any] | None:
     return [value for value in array if not _is_missing(value)]
 
 
-def _refuse_truth_among_numbers(column: NDArray[Any]) -> None:
+def _refuse_truth_among_numbers(column: Array) -> None:
     """True equals 1, and would be one label with it."""
     if column.dtype.kind == "O" and {"boolean"} < {_kind(value) for value in column.ravel()} - {"missing", "other"}:
         raise TypeError("booleans among numbers")
@@ -208,7 +206,7 @@ def _is_missing(value: Any) -> bool:
     return isinstance(value, Number | np.generic) and bool(value != value)
 
 
-def _unmasked(values: Any) -> NDArray[Any]:
+def _unmasked(values: Any) -> Array:
     if values.dtype.kind == "f":
         return np.asarray(values.filled(np.nan))
     masked = np.ma.getmaskarray(values)
@@ -220,7 +218,7 @@ def _unmasked(values: Any) -> NDArray[Any]:
     return np.asarray(array)
 
 
-def _typed(array: NDArray[Any]) -> NDArray[Any]:
+def _typed(array: Array) -> Array:
     """Objects as booleans or numbers if all of them are; whole numbers with gaps stay objects."""
     if array.dtype.kind != "O" or not array.size:
         return array
@@ -340,12 +338,12 @@ def has_two_columns(y: Any) -> bool:
     return isinstance(y, list) and bool(y) and all(isinstance(row, tuple | list) and len(row) == 2 for row in y)
 
 
-def with_fields(values: NDArray[Any], names: tuple[str, ...]) -> NDArray[Any]:
+def with_fields(values: Array, names: tuple[str, ...]) -> Array:
     """A survival target with its two fields under other names."""
     return values.view(np.dtype([(name, SURVIVAL[place]) for place, name in enumerate(names)]))
 
 
-def survival_target(y: Any, *, may_lack_events: bool = False) -> NDArray[Any]:
+def survival_target(y: Any, *, may_lack_events: bool = False) -> Array:
     """A survival target, checked, as an array (N,) with fields ``event`` (bool) and ``time`` (float64).
 
     ``y`` is a structured array (N,), a table of two columns, a list of N pairs, or a tuple of two columns: the
@@ -384,7 +382,7 @@ def survival_target(y: Any, *, may_lack_events: bool = False) -> NDArray[Any]:
     return target
 
 
-def _two_columns(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+def _two_columns(y: Any) -> tuple[Array, Array]:
     if isinstance(y, tuple) and len(y) == 2:
         event, time = in_one_order({"event": y[0], "time": y[1]}).values()
         return column_of(event, "the event"), column_of(time, "the time")
@@ -402,7 +400,7 @@ def _two_columns(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     raise InputError(f"a survival target must be {FORMS}; got an array of {array.dtype} of shape {array.shape}.")
 
 
-def _refuse_missing(column: NDArray[Any], which: str) -> None:
+def _refuse_missing(column: Array, which: str) -> None:
     absent = missing(column)
     if absent.any():
         raise InputError(
@@ -411,7 +409,7 @@ def _refuse_missing(column: NDArray[Any], which: str) -> None:
         )
 
 
-def _events(column: NDArray[Any], time: NDArray[Any]) -> NDArray[np.bool_]:
+def _events(column: Array, time: Array) -> Booleans:
     if column.dtype.kind == "b":
         return column
     strange = np.array([value not in (0, 1) for value in column.tolist()])
@@ -427,7 +425,7 @@ def _events(column: NDArray[Any], time: NDArray[Any]) -> NDArray[np.bool_]:
     return column.astype(np.float64) == 1
 
 
-def _times(column: NDArray[Any]) -> NDArray[np.float64]:
+def _times(column: Array) -> Floats:
     times = numbers_of(column, "the time of a survival target")
     if column.dtype.kind in "iuO" and len(np.unique(times)) < len(np.unique(column)):
         raise InputError(
@@ -466,9 +464,9 @@ class Truth:
     kind: TaskKind
     # (N,): float64 numbers for a regression; for survival a structured array with fields ``event`` (bool) and
     # ``time`` (float64); of an OTHER (N, K) numbers, or one a row; class codes 0 .. n_classes - 1 (int32) otherwise
-    values: NDArray[Any]
+    values: Array
     # (n_classes,): the labels behind the codes, sorted unless given in another order
-    classes: NDArray[Any] | None = None
+    classes: Array | None = None
     # code of the positive class of a binary task: probabilities and decisions of shape (N, C) point to it
     positive: int | None = None
     fields: tuple[str, ...] | None = None  # what the user calls the event and the time of a survival target
@@ -493,7 +491,7 @@ class Truth:
         label = self.classes[code]
         return label.item() if isinstance(label, np.generic) else label
 
-    def rows(self, index: NDArray[Any]) -> Truth:
+    def rows(self, index: Array) -> Truth:
         """The same target on some rows."""
         return replace(self, values=self.values[index])
 
@@ -515,11 +513,11 @@ class Truth:
             )
         return self.with_positive(_positive_code(self.classes, pos_label))
 
-    def labels(self) -> NDArray[Any]:
+    def labels(self) -> Array:
         """The target as the user wrote it; of survival the fields are ``event`` and ``time``."""
         return self.values if self.classes is None else self.classes[self.values]
 
-    def class_counts(self) -> NDArray[np.intp]:
+    def class_counts(self) -> Indices:
         """Rows of each class."""
         return np.bincount(self.values, minlength=self.n_classes)
 
@@ -574,7 +572,7 @@ def truth_of(y: Any, kind: TaskKind | str | None = None, *, classes: Any = None,
     return Truth(wanted, codes, labels)
 
 
-def target_column(y: Any) -> NDArray[Any]:
+def target_column(y: Any) -> Array:
     """``y`` as a 1-D array without missing values."""
     column = column_of(y, "the target")
     if column.ndim != 1:
@@ -591,7 +589,7 @@ def target_column(y: Any) -> NDArray[Any]:
     return column
 
 
-def guess_kind(column: NDArray[Any], classes: Any = None) -> TaskKind:
+def guess_kind(column: Array, classes: Any = None) -> TaskKind:
     """Binary, multiclass or regression, from the values alone."""
     if classes is not None:
         return TaskKind.BINARY if len(classes) <= 2 else TaskKind.MULTICLASS
@@ -600,7 +598,7 @@ def guess_kind(column: NDArray[Any], classes: Any = None) -> TaskKind:
     return TaskKind.BINARY if len(distinct(column, "labels")[0]) <= 2 else TaskKind.MULTICLASS
 
 
-def no_labels(column: NDArray[Any]) -> NDArray[np.bool_]:
+def no_labels(column: Array) -> Booleans:
     """Which values are numbers with fractions, or infinite, and so hardly labels."""
     if column.dtype.kind != "f":
         return np.zeros(column.shape, dtype=bool)
@@ -621,14 +619,14 @@ def _refuse_without_labels(what: str, **settings: Any) -> None:
             )
 
 
-def _numbers(column: NDArray[Any]) -> NDArray[np.float64]:
+def _numbers(column: Array) -> Floats:
     numbers = np.array(numbers_of(column, "a regression target", "for labels use a classification metric"))
     if not np.isfinite(numbers).all():
         raise InputError("a regression target must be finite, got an infinite value.")
     return numbers
 
 
-def _listed(classes: Any) -> NDArray[Any]:
+def _listed(classes: Any) -> Array:
     labels = column_of(classes, "classes")
     if labels.ndim != 1 or not labels.size or missing(labels).any():
         raise InputError(
@@ -641,7 +639,7 @@ def _listed(classes: Any) -> NDArray[Any]:
     return labels
 
 
-def _coded(column: NDArray[Any], classes: NDArray[Any] | None) -> tuple[NDArray[np.int32], NDArray[Any]]:
+def _coded(column: Array, classes: Array | None) -> tuple[Codes, Array]:
     found, inverse = distinct(column, "labels")
     if classes is None:
         return inverse.astype(np.int32), found
@@ -654,7 +652,7 @@ def _coded(column: NDArray[Any], classes: NDArray[Any] | None) -> tuple[NDArray[
     return codes, classes
 
 
-def codes_of(column: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int32]:
+def codes_of(column: Array, labels: Array) -> Codes:
     """Code of each label, -1 for one that ``labels`` lacks; any shape."""
     code = {label: i for i, label in enumerate(labels.tolist())}
     if len(code) < len(labels):
@@ -664,7 +662,7 @@ def codes_of(column: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int32]:
     return table[inverse].reshape(column.shape)
 
 
-def _positive_code(labels: NDArray[Any], pos_label: Any) -> int:
+def _positive_code(labels: Array, pos_label: Any) -> int:
     if pos_label is None:
         return len(labels) - 1
     matches = [i for i, label in enumerate(labels.tolist()) if is_one_of(pos_label, (label,))]
@@ -682,8 +680,8 @@ class Task:
     X: Any  # of N rows: anything that scikit-learn indexes by rows
     truth: Truth
     # (N,): rows of one group are never split between training and test, and are drawn together
-    groups: NDArray[Any] | None = None
-    sample_weight: NDArray[np.float64] | None = None  # (N,): importance weights, never frequencies
+    groups: Array | None = None
+    sample_weight: Floats | None = None  # (N,): importance weights, never frequencies
     y: Any = None  # (N,): the target as it was given, which estimators are fitted on; ``truth.labels()`` by default
 
     @property
@@ -727,7 +725,7 @@ def _bytes_of(part: Any) -> bytes:
     return head + np.ascontiguousarray(array).tobytes()
 
 
-def checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+def checked_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     """Importance weights as float64 (N,) with mean 1, or None where all weigh the same.
 
     Only their ratios mean anything, so a unit of 1e-300 or 1e300 is as good as any; equal weights say nothing,
@@ -772,7 +770,7 @@ def checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | No
     return relative / relative.mean()
 
 
-def checked_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
+def checked_groups(groups: Any, n_rows: int) -> Array | None:
     """Group labels (N,) of one type without missing values, or None."""
     if groups is None:
         return None

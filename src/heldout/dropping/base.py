@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats
+from heldout._types import Array, Booleans, Floats, Indices
 from heldout.data.checks import check_count, checked_flag
 from heldout.data.task import Task, Truth
 from heldout.errors import InputError
@@ -64,12 +63,12 @@ class Standing:
     fold_scores: Floats
     leader: int
     draws: Draws
-    unit_of_row: NDArray[np.intp]
+    unit_of_row: Indices
     n_started: int
     n_barriers: int
     n_folds: int
     n_threads: int = 1
-    predictions: NDArray[Any] | None = None
+    predictions: Array | None = None
     noted: Floats | None = None
 
     @property
@@ -105,16 +104,14 @@ class Verdict(NamedTuple):
         Numbers that the rule reads again at later barriers.
     """
 
-    keep: NDArray[np.bool_]
+    keep: Booleans
     statistic: Floats
     folds_needed: Floats | None = None
     stop: bool = False
     noted: Floats | None = None
 
 
-def verdict(
-    standing: Standing, leaves: NDArray[np.bool_], statistic: Floats, folds_needed: Floats | None = None
-) -> Verdict:
+def verdict(standing: Standing, leaves: Booleans, statistic: Floats, folds_needed: Floats | None = None) -> Verdict:
     """Make a verdict from the columns to drop; the leader always continues, and has no statistic.
 
     Parameters
@@ -145,7 +142,7 @@ _BITS = 44
 """Bits kept of the 53 of a score: a relative difference below 6e-14 is a rounding error."""
 
 
-def behind_leader(fold_scores: Floats, leader: int) -> NDArray[np.float64]:
+def behind_leader(fold_scores: Floats, leader: int) -> Floats:
     """The leader's score minus each configuration's, fold by fold, in whole multiples of the precision of scores.
 
     In floating point .9 - .8 and .8 - .7 differ, and neither ranks of differences nor their variance must depend on
@@ -314,7 +311,7 @@ OWN_MEMBERS = ("window", "selection", "folds")
 """What a strategy has besides the members of a rule."""
 
 
-def judged_after(repeats: Sequence[int]) -> NDArray[np.bool_]:
+def judged_after(repeats: Sequence[int]) -> Booleans:
     """The barriers at which a race is judged: after every split of the first repeat, and at the end of later ones.
 
     A score over repeats is their mean, in which the first few rows of a new repeat would have the weight of all

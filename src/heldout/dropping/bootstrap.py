@@ -6,16 +6,16 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._streams import stream
+from heldout._types import Counts, Floats, Indices
 from heldout.data.checks import MOST_BOOTSTRAPS, check_choice, check_count, checked_flag, refuse_more_than
 from heldout.dropping.base import Course, Racing, Standing, Verdict, check_share, verdict
 from heldout.errors import InputError
 from heldout.metrics.base import Metric, oriented, quiet_if_foreign
 from heldout.metrics.custom import OpaqueMetric
 from heldout.selection.base import NONE_CHOSEN, tie_exactly
-from heldout.selection.draws import Counts, Draws, UndefinedDrawsError, always, map_blocks
+from heldout.selection.draws import Draws, UndefinedDrawsError, always, map_blocks
 
 Against: TypeAlias = Literal["current_best", "best_of_each", "double"]
 AGAINST: tuple[Against, ...] = get_args(Against)
@@ -103,12 +103,12 @@ class Bootstrap(Racing):
         # The leader always stays, and so does what is no worse than it by this measure, such as its twins.
         return verdict(standing, leaves=share > np.fmax(self.threshold, share[standing.leader]), statistic=share)
 
-    def share_worse(self, standing: Standing) -> NDArray[np.float64]:
+    def share_worse(self, standing: Standing) -> Floats:
         """(A,): p̂ of each configuration, NaN for all where no bootstrap can be drawn."""
         score = standing.score
         draws = replace(standing.draws, n_bootstraps=self.n_bootstraps)
 
-        def times_worse(first: int, last: int) -> NDArray[np.intp]:
+        def times_worse(first: int, last: int) -> Indices:
             counts, _ = draws.block(first, last)
             # Against one leader for all draws, as published, or against the best of each draw.
             best = np.full(len(counts), standing.leader)
@@ -129,7 +129,7 @@ class Bootstrap(Racing):
         # A class with one row so far cannot be resampled; the barrier then drops nobody.
         except UndefinedDrawsError:
             return np.full(standing.n_configurations, np.nan)
-        share: NDArray[np.float64] = np.sum(blocks, axis=0) / self.n_bootstraps
+        share: Floats = np.sum(blocks, axis=0) / self.n_bootstraps
         return share
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from heldout._types import Floats, Indices
 from heldout.dropping.base import Course, Racing, Standing, Verdict, check_share, verdict
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, oriented
@@ -70,7 +70,7 @@ class HoeffdingRace(Racing):
         return verdict(standing, leaves=behind > 1, statistic=behind)
 
 
-def weights_of_units(score: AggregateScore, unit_of_row: NDArray[np.intp]) -> NDArray[np.float64]:
+def weights_of_units(score: AggregateScore, unit_of_row: Indices) -> Floats:
     """(units,): the weight of each row's, or group's, losses in a score that is a mean over rows and repeats."""
     of_rows = np.zeros(score.n_rows)
     for segment in score.segments:

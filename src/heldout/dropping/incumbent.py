@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from heldout._types import Floats
 from heldout.data.checks import check_count
 from heldout.dropping.base import Course, Racing, Standing, Verdict, verdict
 from heldout.metrics.base import Metric
@@ -48,7 +48,7 @@ class _AgainstIncumbent(Racing):
             return f"it drops none before {first} splits, and the last of {course.n_splits} saves nothing"
         return None
 
-    def bound(self, of_leader: NDArray[np.float64]) -> float:
+    def bound(self, of_leader: Floats) -> float:
         """The score that a mean must reach, from the leader's scores (k,)."""
         raise NotImplementedError
 
@@ -90,7 +90,7 @@ class Forgiving(_AgainstIncumbent):
     name: ClassVar[str] = "forgiving"
     statistic_name: ClassVar[str] = "how far its mean fold score is below the worst fold of the leader"
 
-    def bound(self, of_leader: NDArray[np.float64]) -> float:
+    def bound(self, of_leader: Floats) -> float:
         """The worst of the leader's fold scores."""
         return float(of_leader.min())
 
@@ -117,6 +117,6 @@ class Aggressive(_AgainstIncumbent):
     name: ClassVar[str] = "aggressive"
     statistic_name: ClassVar[str] = "how far its mean fold score is below that of the leader"
 
-    def bound(self, of_leader: NDArray[np.float64]) -> float:
+    def bound(self, of_leader: Floats) -> float:
         """The mean of the leader's fold scores."""
         return float(of_leader.mean())

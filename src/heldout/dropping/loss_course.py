@@ -7,13 +7,11 @@ products with the leader's losses. The rows of a split add to the sums of earlie
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from heldout._types import Floats
+from heldout._types import Array, Booleans, Counts, Floats, Indices
 from heldout.dropping.replay import BarrierRows, Remaining
 from heldout.kernels.reference import on_exact_grid
 from heldout.metrics.row_losses import most_drawn
@@ -84,16 +82,16 @@ class SplitLosses:
     """The losses of one split's rows, summed by unit."""
 
     repeat: int
-    units: NDArray[np.intp]
+    units: Indices
     """(m,): the units that are drawn whole (rows, or groups of them), as codes; each occurs once."""
-    losses: NDArray[np.bool_] | Floats
+    losses: Booleans | Floats
     """(m, A): lower is better; 0 for those that did not run on the split. Booleans if they are 0 or 1, a row each.
     """
     weights: Floats | None = None
     """(m,): the weight of each unit in the mean; None if all are 1."""
 
 
-def centred(losses: Floats, present: NDArray[np.bool_]) -> Floats:
+def centred(losses: Floats, present: Booleans) -> Floats:
     """Losses minus the median of their row, which keeps differences and the precision of squares.
 
     An infinite loss becomes a thousand times the largest finite one: with both, the row decides.
@@ -118,14 +116,14 @@ class LossCourse:
 
     splits: tuple[SplitLosses, ...]
     """In the order in which they run; one a barrier is enough."""
-    first_row: NDArray[np.intp]
+    first_row: Indices
     """(U,): a row of each unit: the rows of a group have the same count."""
     predicted_rows: tuple[BarrierRows, ...] | None = None
     """If the selection rule is not simply the least mean loss: they give the leader at each barrier."""
     threshold: float = 0.0
     """Shares that are certainly below it are not computed, and are 0."""
 
-    def start(self, counts: NDArray[np.uint8]) -> LossStandings:
+    def start(self, counts: Counts) -> LossStandings:
         """Before the first split."""
         return LossStandings(self, counts)
 
@@ -158,10 +156,10 @@ class LossCourse:
 class _Part:
     """The counts of some units (L, m), and their losses (m, columns)."""
 
-    counts: NDArray[Any]
-    losses: NDArray[Any]
+    counts: Array
+    losses: Array
 
-    def of(self, columns: NDArray[np.intp]) -> _Part:
+    def of(self, columns: Indices) -> _Part:
         return _Part(self.counts, np.ascontiguousarray(self.losses[:, columns]))
 
 
@@ -172,14 +170,12 @@ class LossStandings:
     depend on the blocks of a matrix product.
     """
 
-    def __init__(self, course: LossCourse, counts: NDArray[np.uint8]) -> None:
+    def __init__(self, course: LossCourse, counts: Counts) -> None:
         self._course = course
         self._row_counts = counts
         # Counts of errors are exact in float32, whose matrix products are twice as fast.
         whole = all(each.losses.dtype == bool for each in course.splits)
-        self._counts: NDArray[Any] = np.take(counts, course.first_row, axis=1).astype(
-            np.float32 if whole else np.float64
-        )
+        self._counts: Array = np.take(counts, course.first_row, axis=1).astype(np.float32 if whole else np.float64)
         self._columns = np.arange(course.splits[0].losses.shape[1])
         self._most = most_drawn(int(counts.shape[1]))
         self._predicted: BarrierRows | None = None
@@ -195,14 +191,14 @@ class LossStandings:
         self._product_with = np.full(shape[0], NONE_CHOSEN, dtype=np.intp)
         self._n_products = np.zeros(shape[0], dtype=np.intp)
 
-    def add_split(self, split: int, wanted: NDArray[np.bool_]) -> None:
+    def add_split(self, split: int, wanted: Booleans) -> None:
         self._narrow(wanted)
         split_losses, afresh = self._course.added(split)
         if afresh:
             self._begin()
         self._whole = split_losses.losses.dtype == bool
         counts = self._counts[:, split_losses.units]
-        losses: NDArray[Any] = split_losses.losses[:, self._columns]
+        losses: Array = split_losses.losses[:, self._columns]
         weights = np.ones(len(split_losses.units)) if split_losses.weights is None else split_losses.weights
         self._weighted |= split_losses.weights is not None
         if self._whole:
@@ -223,7 +219,7 @@ class LossStandings:
             self._with_weight += counts @ (part.losses * weights[:, None])
         self._predicted = None if self._course.predicted_rows is None else self._course.predicted_rows[split]
 
-    def _narrow(self, wanted: NDArray[np.bool_]) -> None:
+    def _narrow(self, wanted: Booleans) -> None:
         """Remove columns that are no longer needed, if that saves much."""
         keep = np.flatnonzero(wanted[self._columns])
         # Copies cost time too; a fifth of the columns must go before they pay.
@@ -238,14 +234,14 @@ class LossStandings:
         self._product_with = place[self._product_with]
         self._n_products[self._product_with == NONE_CHOSEN] = 0
 
-    def leaders(self, remaining: Remaining) -> NDArray[np.intp]:
+    def leaders(self, remaining: Remaining) -> Indices:
         if self._predicted is not None:
             return self._predicted.leaders(self._row_counts, remaining)
         sums = np.where(remaining[:, self._columns], self._sums, np.inf)
         found = self._columns[sums.argmin(axis=1)]
         return np.where((self._weight > 0) & remaining.any(axis=1), found, NONE_CHOSEN)
 
-    def worse(self, leaders: NDArray[np.intp], remaining: Remaining) -> Floats:
+    def worse(self, leaders: Indices, remaining: Remaining) -> Floats:
         lanes = np.arange(len(leaders))
         leader = np.searchsorted(self._columns, np.maximum(leaders, 0))
         leader[leaders == NONE_CHOSEN] = 0  # their values are not read
@@ -260,9 +256,7 @@ class LossStandings:
         share[lane, self._columns[column]] = self._shares(lane, column, leader[lane], total[needed])
         return share
 
-    def _shares(
-        self, lane: NDArray[np.intp], column: NDArray[np.intp], leader: NDArray[np.intp], total: Floats
-    ) -> Floats:
+    def _shares(self, lane: Indices, column: Indices, leader: Indices, total: Floats) -> Floats:
         """The shares of some columns under some weightings, against the leaders there."""
         both = self._squares[lane, column] + self._squares[lane, leader]
         squares = both - 2 * self._products[lane, column]
@@ -276,7 +270,7 @@ class LossStandings:
             variance = squares - 2 * mean * with_weight + mean * mean * self._weight_squared[lane]
         return normal_share(total, np.where(variance > NO_SPREAD * both, variance, 0.0))
 
-    def _multiply(self, leader: NDArray[np.intp]) -> None:
+    def _multiply(self, leader: Indices) -> None:
         """Update the sums of products with the leader's losses; for a new leader they restart."""
         new = leader != self._product_with
         self._products[new] = 0.0

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
+from heldout._types import Booleans, Floats, Indices
 from heldout.data.checks import check_choice
 from heldout.dropping.base import Course, Racing, Standing, Verdict, behind_leader, check_share, verdict
 from heldout.metrics.base import Metric
@@ -114,7 +114,7 @@ class Paired(Racing):
             return found
         return found._replace(noted=np.where(due, standing.n_splits + needed, np.nan))
 
-    def _against(self, standing: Standing, rival: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _against(self, standing: Standing, rival: int) -> tuple[Floats, Floats]:
         """The p-value of each configuration against one, and how many more folds would tell them apart."""
         pairs = pairs_with_leader(behind_leader(standing.fold_scores, rival))
         # Repeats of one split have no common factor for shared training rows.
@@ -130,7 +130,7 @@ class Paired(Racing):
         return p, needed
 
 
-def next_look(noted: NDArray[np.float64] | None, n_configurations: int) -> NDArray[np.float64]:
+def next_look(noted: Floats | None, n_configurations: int) -> Floats:
     """(A,): the number of folds at which each is tested next, as its last test noted; NaN if it had none.
 
     Examples
@@ -144,7 +144,7 @@ def next_look(noted: NDArray[np.float64] | None, n_configurations: int) -> NDArr
     return look
 
 
-def folds_to_tell(effect: NDArray[np.float64], shared: float, alpha: float, power: float) -> NDArray[np.float64]:
+def folds_to_tell(effect: Floats, shared: float, alpha: float, power: float) -> Floats:
     """The least number of folds on which the test finds a difference with probability ``power``; may be infinite.
 
     - ``effect`` (A,): e = d̄/s, positive where a configuration is behind.
@@ -156,7 +156,7 @@ def folds_to_tell(effect: NDArray[np.float64], shared: float, alpha: float, powe
     [5.0, 12.0, inf, inf]
     """
 
-    def suffices(folds: NDArray[np.float64], which: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def suffices(folds: Floats, which: Indices) -> Booleans:
         wanted = stdtrit(folds - 1, 1 - alpha) + stdtrit(folds - 1, power)
         return np.asarray(effect[which] / np.sqrt(1 / folds + shared) >= wanted)
 
@@ -181,12 +181,12 @@ def folds_to_tell(effect: NDArray[np.float64], shared: float, alpha: float, powe
 class Pairs(NamedTuple):
     """Each configuration with the leader: folds in common, d̄/s, and whether they can be tested."""
 
-    n_folds: NDArray[np.intp]
-    effect: NDArray[np.float64]
-    tested: NDArray[np.bool_]
+    n_folds: Indices
+    effect: Floats
+    tested: Booleans
 
 
-def pairs_with_leader(behind: NDArray[np.float64]) -> Pairs:
+def pairs_with_leader(behind: Floats) -> Pairs:
     """From differences (folds, A), NaN where there is none."""
     known = ~np.isnan(behind)
     n_folds = known.sum(axis=0)

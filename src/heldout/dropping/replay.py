@@ -14,10 +14,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._streams import stream
-from heldout._types import Floats, Weightings
+from heldout._types import Booleans, Counts, Floats, Indices, Weightings
 from heldout.dropping.base import DropRule
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.metrics.base import oriented
@@ -25,27 +24,27 @@ from heldout.selection.base import NONE_CHOSEN, Choice, tie_exactly
 from heldout.selection.draws import UndefinedDrawsError, inner_counts
 from heldout.selection.replay import SelectionReplay
 
-Remaining = NDArray[np.bool_]
+Remaining = Booleans
 """(L, A): which of the A configurations of a race remain under each of L weightings."""
 
 
 class SimulatedStandings(Protocol):
     """The standings of a race under L weightings of the rows, split by split."""
 
-    def add_split(self, split: int, wanted: NDArray[np.bool_]) -> None:
+    def add_split(self, split: int, wanted: Booleans) -> None:
         """Add a split; from now on only the columns ``wanted`` (A,) are needed."""
 
-    def leaders(self, remaining: Remaining) -> NDArray[np.intp]:
+    def leaders(self, remaining: Remaining) -> Indices:
         """(L,): the best of the remaining ones, ``NONE_CHOSEN`` if unknown."""
 
-    def worse(self, leaders: NDArray[np.intp], remaining: Remaining) -> Floats:
+    def worse(self, leaders: Indices, remaining: Remaining) -> Floats:
         """(L, A): the share of bootstraps in which each is worse than its leader; arbitrary for dropped ones."""
 
 
 class SimulatedCourse(Protocol):
     """The data of a simulated race."""
 
-    def start(self, counts: NDArray[np.uint8]) -> SimulatedStandings:
+    def start(self, counts: Counts) -> SimulatedStandings:
         """Before the first split, under weightings (L, n)."""
 
 
@@ -76,9 +75,9 @@ class SimulatedRace:
     """
 
     course: SimulatedCourse
-    judged: NDArray[np.bool_]
+    judged: Booleans
     """(K - 1,): the barriers with enough predicted rows: rows of the table, not draws of them."""
-    left_after: NDArray[np.intp]
+    left_after: Indices
     """(A,): the number of splits of each in the real race, K if it survived."""
     n_splits: int
     """K."""
@@ -86,7 +85,7 @@ class SimulatedRace:
     resolve_ties_after: int | None = None
     """As in ``heldout.dropping.base.Racing``."""
 
-    def run(self, counts: NDArray[np.uint8]) -> NDArray[np.intp]:
+    def run(self, counts: Counts) -> Indices:
         """(L, A): the number of splits of each configuration under weightings (L, n), K if it is kept."""
         stays = self.left_after == self.n_splits
         remaining = np.ones((len(counts), len(self.left_after)), dtype=bool)
@@ -118,7 +117,7 @@ class SimulatedRace:
             remaining = going
         return n_done
 
-    def _dropped(self, standings: SimulatedStandings, remaining: Remaining, alone: NDArray[np.intp]) -> Remaining:
+    def _dropped(self, standings: SimulatedStandings, remaining: Remaining, alone: Indices) -> Remaining:
         """Those that the rule drops; never the leader."""
         leaders = standings.leaders(remaining)
         leaves = remaining & (standings.worse(leaders, remaining) > self.threshold)
@@ -137,7 +136,7 @@ class RacedSelection(SelectionReplay):
 
     race: SimulatedRace = field(kw_only=True)
     """Of A configurations, the dropped ones included."""
-    place: NDArray[np.intp] = field(kw_only=True)
+    place: Indices = field(kw_only=True)
     """Which of the A each candidate column is."""
 
     @property
@@ -153,7 +152,7 @@ class RacedSelection(SelectionReplay):
     def choice(self, counts: Weightings) -> Choice:
         return Choice(self.choose(counts))
 
-    def candidates_of(self, counts: Weightings) -> NDArray[np.bool_]:
+    def candidates_of(self, counts: Weightings) -> Booleans:
         assert counts.dtype == np.uint8, "rows are drawn; their weights are in the scores"
         return np.asarray(self.race.run(counts)[:, self.place] == self.race.n_splits)
 
@@ -162,16 +161,16 @@ class RacedSelection(SelectionReplay):
 class BarrierRows:
     """The rows predicted before a barrier, and the selection rule on the predictions of them."""
 
-    rows: NDArray[np.intp]
+    rows: Indices
     """Among the rows that are weighted."""
-    columns: NDArray[np.intp]
+    columns: Indices
     """Which of the A configurations the columns of ``replay`` are."""
     replay: SelectionReplay | None
     """None where the rule does not apply."""
-    units: NDArray[np.intp]
+    units: Indices
     """The unit of each of the rows, as codes 0 ..: a bootstrap draws units whole."""
 
-    def leaders(self, counts: NDArray[np.uint8], remaining: Remaining) -> NDArray[np.intp]:
+    def leaders(self, counts: Counts, remaining: Remaining) -> Indices:
         """(L,): the best of the remaining ones, if the drawn rows meet the needs of the metrics."""
         found = np.full(len(counts), NONE_CHOSEN, dtype=np.intp)
         if self.replay is None:
@@ -194,7 +193,7 @@ class CountedCourse:
     """Bootstraps within each bootstrap; there is time for a few hundred."""
     entropy: int
 
-    def start(self, counts: NDArray[np.uint8]) -> CountedStandings:
+    def start(self, counts: Counts) -> CountedStandings:
         """Before the first split."""
         return CountedStandings(self, counts)
 
@@ -202,18 +201,18 @@ class CountedCourse:
 class CountedStandings:
     """``SimulatedStandings`` by drawing again from the drawn rows."""
 
-    def __init__(self, course: CountedCourse, counts: NDArray[np.uint8]) -> None:
+    def __init__(self, course: CountedCourse, counts: Counts) -> None:
         self._course = course
         self._counts = counts
         self._predicted = course.predicted_rows[0]
 
-    def add_split(self, split: int, wanted: NDArray[np.bool_]) -> None:
+    def add_split(self, split: int, wanted: Booleans) -> None:
         self._predicted = self._course.predicted_rows[split]
 
-    def leaders(self, remaining: Remaining) -> NDArray[np.intp]:
+    def leaders(self, remaining: Remaining) -> Indices:
         return self._predicted.leaders(self._counts, remaining)
 
-    def worse(self, leaders: NDArray[np.intp], remaining: Remaining) -> Floats:
+    def worse(self, leaders: Indices, remaining: Remaining) -> Floats:
         share = np.zeros(remaining.shape)
         predicted = self._predicted
         # One that is left alone is compared with nobody.
@@ -227,9 +226,7 @@ class CountedStandings:
         return share
 
 
-def draws_within(
-    counts: NDArray[np.uint8], predicted: BarrierRows, n_draws: int, entropy: int
-) -> NDArray[np.uint8] | None:
+def draws_within(counts: Counts, predicted: BarrierRows, n_draws: int, entropy: int) -> Counts | None:
     """Counts (n_draws, n) of bootstraps of the rows drawn ``counts`` (n,) times; None where there are none.
 
     The name of the stream is a hash of the drawn rows, so that it does not depend on the block of the bootstrap.
@@ -243,7 +240,7 @@ def draws_within(
         return None
 
 
-def share_worse(predicted: BarrierRows, counts: NDArray[np.uint8], leader: int) -> Floats:
+def share_worse(predicted: BarrierRows, counts: Counts, leader: int) -> Floats:
     """(columns,): the share of bootstraps in which each column scores worse than the leader; NaN is not worse."""
     assert predicted.replay is not None, "only where the rule applies"
     score = predicted.replay.scores[0]

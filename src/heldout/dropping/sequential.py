@@ -11,15 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb, prod
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from heldout._streams import stream
 from heldout._text import is_one_of
-from heldout._types import Floats
+from heldout._types import Array, Booleans, Floats, Indices
 from heldout.data.checks import check_count
 from heldout.data.task import Task, labels_text
 from heldout.dropping.base import Course, Racing, Standing, Verdict, check_share
@@ -58,7 +57,7 @@ def growing_splits(task: Task, n_steps: int, entropy: int) -> Folds:
     return Folds(splits, task.n_rows, grouped=task.groups is not None)
 
 
-def _parts(task: Task, n_steps: int, entropy: int) -> NDArray[np.intp]:
+def _parts(task: Task, n_steps: int, entropy: int) -> Indices:
     """(N,): the first step that does not test a row, less one; from 0 to S, where the last is always tested."""
     n_parts, classes = n_steps + 1, task.truth.kind.is_classification
     if task.groups is None:
@@ -84,14 +83,14 @@ def _parts(task: Task, n_steps: int, entropy: int) -> NDArray[np.intp]:
     raise InputError(_too_few(f"{len(sizes)} groups (the largest of {sizes.max()} rows)", n_parts, lacking))
 
 
-def _cut(sizes: NDArray[np.intp], n_parts: int) -> NDArray[np.intp]:
+def _cut(sizes: Indices, n_parts: int) -> Indices:
     """The part that contains the middle of each unit, of parts as equal as possible; in whole numbers."""
     before = np.cumsum(sizes) - sizes
-    part: NDArray[np.intp] = ((2 * before + sizes) * n_parts) // (2 * sizes.sum())
+    part: Indices = ((2 * before + sizes) * n_parts) // (2 * sizes.sum())
     return part
 
 
-def _evenly_spread(task: Task, n_parts: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def _evenly_spread(task: Task, n_parts: int, rng: np.random.Generator) -> Indices:
     """The rows in an order in which every section has each class in about its share."""
     counts = task.truth.class_counts()
     least = int(counts.argmin())
@@ -128,7 +127,7 @@ class BlockTest(NamedTuple):
     p_value: float
 
 
-def cochran_q(table: NDArray[Any]) -> BlockTest:
+def cochran_q(table: Array) -> BlockTest:
     """Cochran's Q of a table (n, k) of 0 and 1, a row a block.
 
     With T_j the sum of column j and L_i that of row i, Q = (k-1)(k ΣT² - (ΣT)²) / (k ΣL - ΣL²), about chi-squared
@@ -145,7 +144,7 @@ def cochran_q(table: NDArray[Any]) -> BlockTest:
     return last
 
 
-def cochran_q_of_each(table: NDArray[Any]) -> Iterator[BlockTest]:
+def cochran_q_of_each(table: Array) -> Iterator[BlockTest]:
     """Cochran's Q of the first 1, 2, ..., k columns."""
     of_row = np.zeros(len(table), dtype=np.int64)
     total = squares = 0
@@ -168,7 +167,7 @@ def cochran_q_of_each(table: NDArray[Any]) -> Iterator[BlockTest]:
         )
 
 
-def friedman_of_each(table: NDArray[Any]) -> Iterator[BlockTest]:
+def friedman_of_each(table: Array) -> Iterator[BlockTest]:
     """Friedman's statistic of the first 1, 2, ..., k columns of a table (n, k) of numbers, a row a block.
 
     With R_j the sum of column j's ranks within rows (ties share theirs), it is
@@ -398,7 +397,7 @@ in every step could not be distinguished from one that is so by chance (pi1 = 1.
         return not alone and cochran_q(traces).p_value > self.stopping_level
 
 
-def in_top_set(scores: Floats, losses: NDArray[Any], level: float) -> NDArray[np.bool_]:
+def in_top_set(scores: Floats, losses: Array, level: float) -> Booleans:
     """(A,): the set that grows from the best until a test finds a difference in it.
 
     - ``scores`` (A,): greater = better; those of equal score enter together.
@@ -443,7 +442,7 @@ def losses_behind(metric: Metric) -> OfRowLosses | None:
     return inner if isinstance(inner, OfRowLosses) else None
 
 
-def _of_blocks(losses: NDArray[Any], unit_of_row: NDArray[np.intp]) -> NDArray[Any]:
+def _of_blocks(losses: Array, unit_of_row: Indices) -> Array:
     """Losses of rows, or mean losses of groups, which are no longer 0 or 1."""
     codes = np.unique(unit_of_row, return_inverse=True)[1]
     n_units = int(codes.max()) + 1

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
+from heldout._types import Floats
 from heldout.data.checks import check_count
 from heldout.dropping.base import (
     Course,
@@ -86,7 +87,7 @@ class Wilcoxon(Racing):
         return verdict(standing, leaves=(p < self.p_threshold) & ahead, statistic=p)
 
 
-def signed_rank_p(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+def signed_rank_p(differences: Floats) -> Floats:
     """P-values of the one-sided signed-rank test that each column is no more than 0.
 
     Ranks of tied magnitudes are their mean. Sums of ranks are exact, because they are counted in halves.
@@ -116,7 +117,7 @@ def signed_rank_p(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     return p
 
 
-def _upper_tail(ranks: NDArray[np.int64]) -> NDArray[np.float64]:
+def _upper_tail(ranks: NDArray[np.int64]) -> Floats:
     """(A, n(n + 1) + 1): P(S ≥ s), S the sum of ranks (n, A) of which each is taken with probability ½.
 
     Probabilities are multiples of 2⁻ⁿ, n at most 50, and so without rounding.
@@ -132,7 +133,7 @@ def _upper_tail(ranks: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.cumsum(chance[:, ::-1], axis=1)[:, ::-1]
 
 
-def _normal_p(doubled: NDArray[np.int64], observed: NDArray[np.float64]) -> NDArray[np.float64]:
+def _normal_p(doubled: NDArray[np.int64], observed: Floats) -> Floats:
     """By the normal distribution, its variance corrected for ties."""
     n = len(doubled)
     ties = np.array([_cubes(column) for column in doubled.T])

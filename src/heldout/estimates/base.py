@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from heldout import _defaults
@@ -174,8 +173,8 @@ def conclude(
     interval: Interval | None = None,
     standard_error: float | None = None,
     selected: int | None = None,
-    distribution: NDArray[np.float64] | None = None,
-    selection_frequency: NDArray[np.float64] | None = None,
+    distribution: Floats | None = None,
+    selection_frequency: Floats | None = None,
     flags: Mapping[Flag, str] | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> Estimate:

@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._streams import stream
+from heldout._types import Counts, Floats, Indices
 from heldout.data.checks import checked_flag
 from heldout.data.task import labels_text
 from heldout.errors import InputError
@@ -43,10 +43,10 @@ class RowBlock(NamedTuple):
     """What some consecutive bootstraps gave."""
 
     chosen: Choice
-    scores: NDArray[np.float64]
+    scores: Floats
     redraws: int
     defined_share: float
-    left_out: NDArray[np.uint8] | None = None
+    left_out: Counts | None = None
     """Which rows each left out, where that was to be kept."""
 
 
@@ -102,7 +102,7 @@ def map_draws(block: Callable[[int, int], Result], evidence: Candidates) -> list
         raise InputError(_need_of_draws(evidence, str(error))) from error
 
 
-def share_defined(score: AggregateScore, counts: NDArray[np.uint8]) -> float:
+def share_defined(score: AggregateScore, counts: Counts) -> float:
     """The mean share of the segments in which the metric is defined; of one segment it says nothing."""
     return float(score.defined_segments(counts).mean()) if len(score.segments) > 1 else 1.0
 
@@ -157,7 +157,7 @@ def unstratifiable(evidence: RowTable) -> str | None:
     return None
 
 
-def _class_of_unit(evidence: RowTable) -> NDArray[np.intp]:
+def _class_of_unit(evidence: RowTable) -> Indices:
     """The class of each unit's first row."""
     # All rows of a unit are of one class here: ``unstratifiable`` refuses units of several.
     _, first = np.unique(evidence.unit_of_row, return_index=True)
@@ -219,13 +219,7 @@ class Control:
     n_choices: int  # of how many configurations, or ensembles
 
 
-def control_of(
-    evidence: Candidates,
-    blocks: list[RowBlock],
-    scores: NDArray[np.float64],
-    *,
-    stratify: bool = False,
-) -> Control:
+def control_of(evidence: Candidates, blocks: list[RowBlock], scores: Floats, *, stratify: bool = False) -> Control:
     """The control of bootstraps that gave ``scores`` (B,): one more score a bootstrap.
 
     The bootstraps are divided evenly among the choices, and each scores its own on the rows that it left out. Where
@@ -248,7 +242,7 @@ def control_of(
     ends = np.cumsum([len(block.scores) for block in blocks])
     done = {int(end): block for end, block in zip(ends, blocks, strict=True)}
 
-    def block(first: int, last: int) -> NDArray[np.float64]:
+    def block(first: int, last: int) -> Floats:
         left_out = done[last].left_out
         # Without a redraw the draws need no check again, which saves the metric's own conditions for each
         # bootstrap.
@@ -260,7 +254,7 @@ def control_of(
     return control_from(left_out, whole[places], scores, n_choices)
 
 
-def _places_of(n_bootstraps: int, n_choices: int) -> NDArray[np.intp]:
+def _places_of(n_bootstraps: int, n_choices: int) -> Indices:
     """(B,): which choice each bootstrap scores for the control; each is scored as often, to within one.
 
     Examples
@@ -271,9 +265,7 @@ def _places_of(n_bootstraps: int, n_choices: int) -> NDArray[np.intp]:
     return np.arange(n_bootstraps, dtype=np.intp) * n_choices // n_bootstraps
 
 
-def control_from(
-    left_out: NDArray[np.float64], whole: NDArray[np.float64], scores: NDArray[np.float64], n_choices: int
-) -> Control:
+def control_from(left_out: Floats, whole: Floats, scores: Floats, n_choices: int) -> Control:
     """The mean of ``left_out - whole`` over the bootstraps where that is finite and ``scores`` is not NaN.
 
     Parameters
@@ -347,7 +339,7 @@ def provenance_of_control(control: Control | None) -> dict[str, float | int | No
     return {"control_size": control.size, "control_choices": control.n_choices}
 
 
-def _on_all_rows(evidence: Candidates, choice: Choice) -> NDArray[np.float64]:
+def _on_all_rows(evidence: Candidates, choice: Choice) -> Floats:
     """(L,): the score of each choice on all rows, in the search's aggregate."""
     if choice.weights is None:
         return np.asarray(evidence.scores.observed()[choice.columns])
@@ -375,20 +367,20 @@ MOST_VALUES = 2**23
 class FoldBlock(NamedTuple):
     """What some consecutive bootstraps of one repeat's folds gave, or of rows from which nothing is chosen."""
 
-    chosen: NDArray[np.intp]
-    scores: NDArray[np.float64]
+    chosen: Indices
+    scores: Floats
     redraws: int
     defined_share: float = 1.0
 
 
-def splits_of_repeats(evidence: Evidence) -> list[NDArray[np.intp]]:
+def splits_of_repeats(evidence: Evidence) -> list[Indices]:
     """The numbers of the splits of each repeat."""
     assert evidence.repeat_of_split is not None, "unfit says so"
     return [np.flatnonzero(evidence.repeat_of_split == repeat) for repeat in np.unique(evidence.repeat_of_split)]
 
 
 def draws_of_folds(
-    evidence: Evidence, splits: NDArray[np.intp], *, defined_in_bag: Defined, defined_out_of_bag: Defined
+    evidence: Evidence, splits: Indices, *, defined_in_bag: Defined, defined_out_of_bag: Defined
 ) -> Draws:
     """The draws that every method on these folds shares; each repeat has a stream of its own."""
     assert evidence.repeat_of_split is not None, "unfit says so"
@@ -423,13 +415,13 @@ def map_folds(
         ) from error
 
 
-def scored_in(scores: NDArray[np.float64]) -> Defined:
+def scored_in(scores: Floats) -> Defined:
     """Whether one of the folds of positive count has a score: from scores (K, columns)."""
     has_score = ~np.isnan(scores).all(axis=1)
     return lambda counts: np.asarray(((counts > 0) & has_score).any(axis=1))
 
 
-def means_of_drawn(scores: NDArray[np.float64], counts: NDArray[np.uint8]) -> NDArray[np.float64]:
+def means_of_drawn(scores: Floats, counts: Counts) -> Floats:
     """(L,): means of scores (L, K) over the folds that have one, each as often as it counts; NaN where none has."""
     # Folds without a score take no part, as in the mean over all folds.
     counted = np.where(np.isnan(scores), 0, counts)

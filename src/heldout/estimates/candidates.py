@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._types import Floats, Weightings
+from heldout._types import Array, Booleans, Codes, Floats, Indices, Weightings
 from heldout.data.row_part import RowPart, row_part
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
@@ -48,7 +47,7 @@ class PartScore(AggregateScore):
     def all(self, counts: Weightings) -> Floats:
         return self._around(self._mean_of_all, self.of_part.all(self._shrunken(counts)), self._mean_of_part)
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+    def selected(self, counts: Weightings, columns: Indices) -> Floats:
         scores = self.of_part.selected(self._shrunken(counts), columns)
         return self._around(self._mean_of_all[columns], scores, self._mean_of_part[columns])
 
@@ -72,7 +71,7 @@ class PartScore(AggregateScore):
     def has_fused_path(self) -> bool:
         return False
 
-    def with_predictions(self, predictions: NDArray[Any], bind: Bind | None = None) -> AggregateScore:
+    def with_predictions(self, predictions: Array, bind: Bind | None = None) -> AggregateScore:
         return self.of_part.with_predictions(predictions, bind)
 
     @cached_property
@@ -104,13 +103,13 @@ class Matrix:
     predictions: HeldOutPredictions  # of all rows and configurations
     question: Question
     failed: Mapping[int, str]  # configurations that failed, and why
-    candidates: NDArray[np.intp]  # those that neither failed nor were dropped
-    used: NDArray[np.intp]  # (n,): the rows that all candidates predicted in some repeat
-    rows: NDArray[np.intp]  # (n,): where these are in the arrays of ``predictions``
+    candidates: Indices  # those that neither failed nor were dropped
+    used: Indices  # (n,): the rows that all candidates predicted in some repeat
+    rows: Indices  # (n,): where these are in the arrays of ``predictions``
     truth: Truth  # of these
-    in_play: NDArray[np.bool_]  # (n, R): the predictions that all of them made
+    in_play: Booleans  # (n, R): the predictions that all of them made
     # codes (n, R) of "pooled" and "folds"; None for "folds" where the folds are not known
-    segments: Mapping[str, NDArray[np.int32] | None]
+    segments: Mapping[str, Codes | None]
     cuts: Cuts | None = None  # where a column is a configuration at a threshold
     # (n, columns, R): what the cuts make of the scores: the same for every metric
     labels: NDArray[np.int8] | None = None
@@ -123,7 +122,7 @@ class Matrix:
     )
 
     @property
-    def unit_of_row(self) -> NDArray[np.intp]:
+    def unit_of_row(self) -> Indices:
         """(n,): what a bootstrap draws whole: the row, or its group."""
         if self.question.groups is None:
             return np.arange(len(self.used))
@@ -137,7 +136,7 @@ class Matrix:
         return folds is not None and alignable(folds) and not isinstance(self.question.rule, WeightRule)
 
     @property
-    def configurations(self) -> NDArray[np.intp]:
+    def configurations(self) -> Indices:
         """The configuration behind each column."""
         return self.candidates if self.cuts is None else self.candidates[self.cuts.column]
 
@@ -214,7 +213,7 @@ class Matrix:
         parts = [self.score_of(array[:, at : at + A_TIME], metric, aggregate) for at in columns]
         return np.concatenate([part.observed_by_segment() for part in parts], axis=1)
 
-    def score_of(self, array: NDArray[Any], metric: Metric, aggregate: Scale) -> AggregateScore:
+    def score_of(self, array: Array, metric: Metric, aggregate: Scale) -> AggregateScore:
         """The metric of other predictions of the rows used, in an aggregate."""
         question = self.question
         weights = next((its for other, its in question.weights if other is metric), question.sample_weight)
@@ -235,14 +234,14 @@ class Matrix:
             respond=self._cut if self._cuts_averages(metric) else None,
         )
 
-    def as_metric_reads(self, metric: Metric) -> NDArray[Any]:
+    def as_metric_reads(self, metric: Metric) -> Array:
         """(n, columns, R[, outputs]): the response of the metric."""
         if self.labels is not None:
             return self.labels
         array = self.as_rule_reads(metric)
         return self._cut(array) if self._cuts_averages(metric) else array
 
-    def as_rule_reads(self, metric: Metric) -> NDArray[Any]:
+    def as_rule_reads(self, metric: Metric) -> Array:
         """(n, candidates, R[, outputs]): the response that the rule reads for the metric."""
         rows, candidates = self.rows, self.candidates
         array = self.predictions.for_metric(read_as(self.question.rule, metric, self.truth))
@@ -254,7 +253,7 @@ class Matrix:
     def _cuts_averages(self, metric: Metric) -> bool:
         return isinstance(self.question.rule, WeightRule) and Response.LABELS in metric.responses
 
-    def _cut(self, probabilities: Floats) -> NDArray[np.int32]:
+    def _cut(self, probabilities: Floats) -> Codes:
         return cut(self.truth, probabilities, Response.PROBABILITIES, self.question.threshold)
 
 
@@ -295,7 +294,7 @@ def matrix_of(truth: Truth, predictions: HeldOutPredictions, question: Question)
     return matrix.at_thresholds() if isinstance(question.rule, Threshold) else matrix
 
 
-def check_some_left(candidates: NDArray[np.intp], names: Sequence[str], failed: Mapping[int, str]) -> None:
+def check_some_left(candidates: Indices, names: Sequence[str], failed: Mapping[int, str]) -> None:
     """Refuse configurations that all failed."""
     if not candidates.size:
         first = min(failed)
@@ -305,9 +304,7 @@ def check_some_left(candidates: NDArray[np.intp], names: Sequence[str], failed: 
         )
 
 
-def _segmentations(
-    predictions: HeldOutPredictions, rows: NDArray[np.intp], in_play: NDArray[np.bool_]
-) -> dict[str, NDArray[np.int32] | None]:
+def _segmentations(predictions: HeldOutPredictions, rows: Indices, in_play: Booleans) -> dict[str, Codes | None]:
     """Segment codes (n, R) of both divisions, on the rows used; -1 where no candidate is compared."""
     repeats = np.arange(in_play.shape[1], dtype=np.int32)[None, :]
     pooled = np.where(in_play, repeats, -1).astype(np.int32)
@@ -320,7 +317,7 @@ def _segmentations(
     return {"pooled": pooled, "folds": np.where(in_a_fold, of_folds, -1).astype(np.int32)}
 
 
-def failures(predictions: HeldOutPredictions, predicted: NDArray[np.bool_]) -> dict[int, str]:
+def failures(predictions: HeldOutPredictions, predicted: Booleans) -> dict[int, str]:
     """Configurations that failed, with the reason; dropped ones did not fail."""
     failed = dict(predictions.failed)
     # A dropped configuration may hold no prediction here, and did not fail.
@@ -349,7 +346,7 @@ def failures(predictions: HeldOutPredictions, predicted: NDArray[np.bool_]) -> d
     return failed
 
 
-def _check_groups_held_out(groups: NDArray[Any] | None, folds: NDArray[np.int32] | None) -> None:
+def _check_groups_held_out(groups: Array | None, folds: Codes | None) -> None:
     """Refuse a group in several folds of a repeat: models that predict its rows would have seen the group."""
     if groups is None or folds is None:
         return
@@ -392,7 +389,7 @@ def check_selects(metrics: Iterable[Metric], n_candidates: int) -> None:
             )
 
 
-def undrawable(truth: Truth, unit_of_row: NDArray[np.intp], metrics: Sequence[Metric], grouped: bool) -> str | None:
+def undrawable(truth: Truth, unit_of_row: Indices, metrics: Sequence[Metric], grouped: bool) -> str | None:
     """Why a bootstrap cannot draw some rows and leave some out, as half a sentence; None where it can.
 
     A class of a single row (or group) is refused for every metric, because no bootstrap can both draw it and leave

@@ -17,9 +17,8 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats
+from heldout._types import Booleans, Floats
 from heldout.metrics.base import Metric
 
 FEW = 4
@@ -122,10 +121,10 @@ class Centres:
     values: Floats
     noise: Floats
     factor: float
-    competes: NDArray[np.bool_]
+    competes: Booleans
 
 
-def competing(observed: Floats) -> NDArray[np.bool_]:
+def competing(observed: Floats) -> Booleans:
     """Which candidates compete: those at or above the median, all of fewer than ``FEW``; greater is better.
 
     Those without a finite score never do.
@@ -214,7 +213,7 @@ def _without_excess(noise: Floats, most: float) -> Floats:
     return cut
 
 
-def _factor(observed: Floats, noise: Floats, squares: Floats, competes: NDArray[np.bool_], middle: float) -> float:
+def _factor(observed: Floats, noise: Floats, squares: Floats, competes: Booleans, middle: float) -> float:
     """κ; ``squares`` (C,) are sums of squares of noise."""
     k = int(competes.sum())
     if k < 2:

@@ -12,16 +12,14 @@ Of rows: clipped probabilities, and errors so large that few rows count.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import fdtrc
 from scipy.stats import rankdata
 
 from heldout import _defaults
 from heldout._text import counted
-from heldout._types import Floats
+from heldout._types import Array, Booleans, Codes, Floats, Indices
 from heldout.data.row_part import row_part
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
@@ -73,11 +71,7 @@ def flags_of_matrix(matrix: Matrix) -> dict[Flag, str]:
 
 
 def flags_of_predictions(
-    predictions: HeldOutPredictions,
-    failed: Mapping[int, str],
-    n_candidates: int,
-    in_play: NDArray[np.bool_],
-    n_rows: int,
+    predictions: HeldOutPredictions, failed: Mapping[int, str], n_candidates: int, in_play: Booleans, n_rows: int
 ) -> dict[Flag, str]:
     """What to know of the configurations and cells (N, R) of a search that do not take part."""
     flags = flag_of_failed(predictions.names, failed)
@@ -108,7 +102,7 @@ def flag_of_failed(names: Sequence[str], failed: Mapping[int, str]) -> dict[Flag
     return Flag.FAILED_CONFIGURATIONS.of(failed=len(failed), total=len(names), which=shown + more)
 
 
-def flag_of_incomplete(in_play: NDArray[np.bool_]) -> dict[Flag, str]:
+def flag_of_incomplete(in_play: Booleans) -> dict[Flag, str]:
     """The flag of rows without predictions, from the cells (N, R) that have them."""
     if in_play.all():
         return {}
@@ -118,7 +112,7 @@ def flag_of_incomplete(in_play: NDArray[np.bool_]) -> dict[Flag, str]:
     return Flag.INCOMPLETE_PREDICTIONS.of(used=int(used.sum()), total=len(in_play), often=often)
 
 
-def flags_of_groups(groups: NDArray[Any] | None) -> dict[Flag, str]:
+def flags_of_groups(groups: Array | None) -> dict[Flag, str]:
     """The flag of few groups to draw from; of rows without groups there is none."""
     if groups is None or (n_groups := len(np.unique(groups))) >= FEW_GROUPS:
         return {}
@@ -157,7 +151,7 @@ def flag_of_adaptive(
     return Flag.ADAPTIVE_SEARCH.of(candidates=candidates, size=size, why=f" {why}" if why else "", ways=ways)
 
 
-def flags_of_segments(scores: AggregateScore, truth: Truth, folds: NDArray[np.int32]) -> dict[Flag, str]:
+def flags_of_segments(scores: AggregateScore, truth: Truth, folds: Codes) -> dict[Flag, str]:
     """The flags of folds without what the metric needs; ``folds`` (n, R) are those of the rows scored."""
     defined = scores.defined_segments(np.ones((1, scores.n_rows), dtype=np.uint8))[0]
     metric, flags, total = scores.metric, dict[Flag, str](), len(defined)
@@ -190,7 +184,7 @@ def flag_of_undefined_folds(
     )
 
 
-def too_small_out_of_bag(metric: Metric, truth: Truth, segments: NDArray[np.int32]) -> str | None:
+def too_small_out_of_bag(metric: Metric, truth: Truth, segments: Codes) -> str | None:
     """The sentence for folds too small for what a bootstrap leaves out of them; None where they are not.
 
     A fold of 8 rows leaves about 3 out of the bag. A mean over rows can do with that; a ratio to the spread of the
@@ -229,7 +223,7 @@ def flags_of_scales(matrix: Matrix, evidence: Candidates, scales: Scales) -> dic
 
 
 def flag_of_incomparable_folds(
-    matrix: Matrix, predictions: NDArray[Any], metric: PairBased, winner: int
+    matrix: Matrix, predictions: Array, metric: PairBased, winner: int
 ) -> dict[Flag, str]:
     """The flag where the score within folds and that on all rows differ clearly.
 
@@ -297,15 +291,13 @@ def _flag_of_small_folds(matrix: Matrix, evidence: Candidates) -> dict[Flag, str
     )
 
 
-def strata_of(truth: Truth) -> NDArray[np.intp]:
+def strata_of(truth: Truth) -> Indices:
     """(n,): rows of one code have outcomes alike: a class, or whether the event was seen."""
     values = truth.values["event"] if truth.kind is TaskKind.SURVIVAL else truth.values
     return np.asarray(values).astype(np.intp)
 
 
-def chance_of_such_folds(
-    scores: Floats, strata: NDArray[np.intp], folds: NDArray[np.intp], units: NDArray[np.intp]
-) -> float:
+def chance_of_such_folds(scores: Floats, strata: Indices, folds: Indices, units: Indices) -> float:
     """The p-value of folds that differ so much in where scores lie and how they spread.
 
     Scores (n, columns) are of one configuration: one column, or one a class, of which the least p-value counts,
@@ -334,7 +326,7 @@ def chance_of_such_folds(
     return min(1.0, min(chances) * len(chances))
 
 
-def _aligned(values: Floats, strata: NDArray[np.intp]) -> Floats:
+def _aligned(values: Floats, strata: Indices) -> Floats:
     """Ranks within each stratum, from -1/2 to 1/2."""
     aligned = np.zeros(len(values))
     for stratum in np.unique(strata):
@@ -344,7 +336,7 @@ def _aligned(values: Floats, strata: NDArray[np.intp]) -> Floats:
     return aligned
 
 
-def _chance(values: Floats, folds: NDArray[np.intp], n_strata: int, ordinary: float) -> float:
+def _chance(values: Floats, folds: Indices, n_strata: int, ordinary: float) -> float:
     """The p-value of folds whose means differ so much; 1 where there is nothing to compare.
 
     Means of folds of m rows whose own variance is ``ordinary`` times that of rows vary 1 + m · ``ordinary`` times
@@ -414,7 +406,7 @@ ENOUGH_OF_A_PART = 100
 """Rows of a part that carry the deviation of a mean: with so many its standard error is right to within 5 %."""
 
 
-def rows_that_carry(matrix: Matrix, predictions: NDArray[Any]) -> float:
+def rows_that_carry(matrix: Matrix, predictions: Array) -> float:
     """As how many equal rows the deviations of the winner's predictions count: of few errors, these; infinite if
     unknown."""
     metric = matrix.question.metric
@@ -425,7 +417,7 @@ def rows_that_carry(matrix: Matrix, predictions: NDArray[Any]) -> float:
     return np.inf if scores is None else effective_errors((scores[:, 0] - scores.mean()) ** 2)
 
 
-def _flag_of_errors(evidence: Candidates, predictions: NDArray[Any]) -> dict[Flag, str]:
+def _flag_of_errors(evidence: Candidates, predictions: Array) -> dict[Flag, str]:
     """The flag of squared errors that few rows carry: those of the winner, or those of the median candidate.
 
     A winner may have been chosen for having no large error, where all others have one.
@@ -451,9 +443,7 @@ def _effective(evidence: Candidates, predicted: Floats, weights: Floats) -> floa
         return effective_errors(weights * squares.sum(axis=1) / np.maximum(evidence.in_play.sum(axis=1), 1))
 
 
-def _clipped(
-    metric: Metric, truth: Truth, predictions: NDArray[Any], counted: NDArray[np.bool_]
-) -> NDArray[np.intp] | None:
+def _clipped(metric: Metric, truth: Truth, predictions: Array, counted: Booleans) -> Indices | None:
     """(D,): how many of the counted cells (n, R) of predictions (n, D, R[, n_classes]) the metric clips; None if it
     clips none ever."""
     total = np.zeros(predictions.shape[1], dtype=np.intp)
@@ -466,7 +456,7 @@ def _clipped(
     return total
 
 
-def _some_columns(evidence: Candidates) -> NDArray[np.intp]:
+def _some_columns(evidence: Candidates) -> Indices:
     """The candidates that are looked at: all, or as many as are enough."""
     # Evenly spread over the list, because neighbours in a grid are alike.
     return np.unique(np.linspace(0, evidence.predictions.shape[1] - 1, MOST_COLUMNS).astype(np.intp))
@@ -535,7 +525,7 @@ def flag_of_upside_down(truth: Truth, held: HeldOutPredictions) -> dict[Flag, st
     return Flag.UPSIDE_DOWN.of(positive=label, other=other, area=areas[middle], high=high[middle])
 
 
-def _areas(scores: NDArray[Any], positive: NDArray[np.bool_], folds: NDArray[Any]) -> Floats | None:
+def _areas(scores: Array, positive: Booleans, folds: Array) -> Floats | None:
     """(2, D): areas of columns (n, D), and the upper ends of their intervals; None where a class has few rows."""
     columns = np.asarray(scores, dtype=np.float64)
     shares: dict[bool, list[Floats]] = {True: [], False: []}

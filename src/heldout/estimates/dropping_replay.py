@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats
+from heldout._types import Array, Booleans, Floats, Indices
 from heldout.data.task import Truth
 from heldout.dropping.base import judged_after
 from heldout.dropping.loss_course import LossCourse, SplitLosses, centred
@@ -115,7 +113,7 @@ class _Field:
         return len(self.configurations) - len(self.evidence.candidates)
 
     @cached_property
-    def configurations(self) -> NDArray[np.intp]:
+    def configurations(self) -> Indices:
         """All configurations that did not fail: the remaining ones and the dropped ones."""
         failed = self.predictions.failed
         # Configurations that failed never competed, so that a bootstrap cannot keep them either.
@@ -123,13 +121,13 @@ class _Field:
         return np.union1d(self.evidence.candidates, np.array(left, dtype=np.intp))
 
     @cached_property
-    def left_after(self) -> NDArray[np.intp]:
+    def left_after(self) -> Indices:
         """Of each of them, the number of splits that it met."""
         stays = set(self.evidence.candidates.tolist())
         met = [self.n_splits if j in stays else self.history.left_after[j] for j in self.configurations.tolist()]
         return np.array(met, dtype=np.intp)
 
-    def _tested(self, number: int) -> NDArray[np.bool_]:
+    def _tested(self, number: int) -> Booleans:
         """(N,): the rows of a split."""
         assert self.predictions.folds is not None, "a race has splits"
         column, fold = self.history.splits[number]
@@ -139,7 +137,7 @@ class _Field:
         return tested
 
     @cached_property
-    def _n_seen(self) -> NDArray[np.intp]:
+    def _n_seen(self) -> Indices:
         """(K,): rows predicted after each split."""
         seen = np.zeros(self.truth.n_rows, dtype=bool)
         counts = []
@@ -162,13 +160,13 @@ class _Field:
         return None if metric.finish is Finish.ROOT and len(repeats) > 1 else metric
 
     @cached_property
-    def _array(self) -> NDArray[Any]:
+    def _array(self) -> Array:
         """The predictions that the deciding metric reads, for the rows used and the configurations in the race."""
         array = self.predictions.for_metric(next(iter(self.question.selected_on.values())))
         return array[self.evidence.used][:, self.configurations]
 
     @cached_property
-    def _predicted(self) -> NDArray[np.bool_]:
+    def _predicted(self) -> Booleans:
         metric = next(iter(self.question.selected_on.values()))
         return self.predictions.predicted(metric)[self.evidence.used][:, self.configurations]
 
@@ -223,7 +221,7 @@ class _Field:
         )
 
 
-def _by_unit(repeat: int, unit_of_row: NDArray[np.intp], losses: NDArray[Any], weights: Floats) -> SplitLosses:
+def _by_unit(repeat: int, unit_of_row: Indices, losses: Array, weights: Floats) -> SplitLosses:
     """Weighted sums over the rows of each unit."""
     units, place = np.unique(unit_of_row, return_inverse=True)
     summed = np.zeros((len(units), losses.shape[1]))
@@ -232,7 +230,7 @@ def _by_unit(repeat: int, unit_of_row: NDArray[np.intp], losses: NDArray[Any], w
 
 
 def _until(
-    predictions: HeldOutPredictions, splits: Sequence[tuple[int, int]], racing: NDArray[np.intp]
+    predictions: HeldOutPredictions, splits: Sequence[tuple[int, int]], racing: Indices
 ) -> HeldOutPredictions:
     """The predictions after some splits, of the configurations that remained."""
     folds = predictions.folds

@@ -8,9 +8,8 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats, Weightings
+from heldout._types import Array, Booleans, Codes, Floats, Indices, Weightings
 from heldout._version import versions
 from heldout.data.task import Truth
 from heldout.estimates.intervals import effective_units
@@ -73,18 +72,18 @@ class FoldTable:
 
     metric: Metric
     names: Sequence[str]
-    candidates: NDArray[np.intp]
+    candidates: Indices
     winner: int
     settings: Settings
     _: KW_ONLY
     selection: str
     aggregate: Aggregate
     n_rows_used: int
-    fold_scores: NDArray[np.float64] | None = None
-    repeat_of_split: NDArray[np.intp] | None = None
+    fold_scores: Floats | None = None
+    repeat_of_split: Indices | None = None
     fold_replay: FoldReplay | None = None
     test_share: float | None = None
-    halves: NDArray[np.float64] | None = None
+    halves: Floats | None = None
     flags: Mapping[Flag, str] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
     baseline: float | None = None
@@ -163,7 +162,7 @@ class FoldTable:
         """The weights of an ensemble, or the threshold that was tuned."""
         return {}
 
-    def of_configurations(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    def of_configurations(self, shares: Floats) -> Floats:
         """(C,): shares of the columns summed by configuration, 0 for those that failed."""
         spread = np.zeros(len(self.names))
         np.add.at(spread, self.candidates, shares)
@@ -182,10 +181,10 @@ class RowTable(FoldTable):
     """
 
     truth: Truth  # of n rows
-    unit_of_row: NDArray[np.intp]  # (n,): what a bootstrap draws whole: the row, or its group
+    unit_of_row: Indices  # (n,): what a bootstrap draws whole: the row, or its group
     grouped: bool  # whether those units are groups
-    in_play: NDArray[np.bool_]  # (n, R): the cells that every candidate predicted
-    folds: NDArray[np.int32] | None  # (n, R): codes that do not recur; -1 where a row is not in play
+    in_play: Booleans  # (n, R): the cells that every candidate predicted
+    folds: Codes | None  # (n, R): codes that do not recur; -1 where a row is not in play
     sample_weight: Floats | None  # (n,): importance weights of mean 1; None where all weigh the same
     read: tuple[Metric, ...]  # the metrics that the rule reads
     rule: Rule  # that chooses among the columns
@@ -198,7 +197,7 @@ class RowTable(FoldTable):
         return is_best_score(self.rule)
 
     @property
-    def rows_of_weight(self) -> NDArray[np.intp]:
+    def rows_of_weight(self) -> Indices:
         """Rows that count; those of weight zero are as good as absent."""
         if self.sample_weight is None:
             return np.arange(self.truth.n_rows)
@@ -218,7 +217,7 @@ class Candidates(RowTable):
     A column is a candidate; where a threshold is tuned, a candidate at a threshold.
     """
 
-    used: NDArray[np.intp]  # (n,): the numbers of these rows among all
+    used: Indices  # (n,): the numbers of these rows among all
     scores: AggregateScore  # the reported metric, in the search's aggregate
     # the same, as rows left out of a bootstrap are scored (pooled where folds are too small)
     out_of_bag: AggregateScore
@@ -228,7 +227,7 @@ class Candidates(RowTable):
     replay: SelectionReplay
     chosen: Choice  # what the rule chose on the observed rows
     # (n, columns, R) or (n, columns, R, outputs): what ``scores`` reads, in the response of the reported metric
-    predictions: NDArray[Any]
+    predictions: Array
     # what a rule of weights averages, in the response of the reported metric; None for a rule that chooses one
     # column
     averages: Averages | None = None
@@ -246,7 +245,7 @@ class Candidates(RowTable):
         return int(self.chosen.columns[0])
 
     @property
-    def best_columns(self) -> NDArray[np.intp]:
+    def best_columns(self) -> Indices:
         """A column for each candidate: where thresholds are tuned, the one at its best of them on all rows."""
         if self.thresholds is None:
             return np.arange(len(self.candidates))
@@ -291,14 +290,14 @@ class Candidates(RowTable):
             return self.baseline
         return constant_score(self.scores, self.truth, self.predictions.shape[2])
 
-    def scores_of_winner(self, counts: Weightings, score: AggregateScore | None = None) -> NDArray[np.float64]:
+    def scores_of_winner(self, counts: Weightings, score: AggregateScore | None = None) -> Floats:
         """(L,): what was chosen on the observed rows, scored under weightings (L, n).
 
         In the search's aggregate, or as ``score`` has it.
         """
         return self.score(score or self.scores, self.chosen.repeated(len(counts)), counts)
 
-    def score(self, score: AggregateScore, choice: Choice, counts: Weightings) -> NDArray[np.float64]:
+    def score(self, score: AggregateScore, choice: Choice, counts: Weightings) -> Floats:
         """(L,): what was chosen under each weighting, scored under ``counts`` by ``scores`` or ``out_of_bag``.
 
         NaN where nothing was chosen.
@@ -316,12 +315,12 @@ class Candidates(RowTable):
         return self.averages.score(score, choice, counts)
 
     @property
-    def predictions_of_winner(self) -> NDArray[Any]:
+    def predictions_of_winner(self) -> Array:
         """(n, 1, R[, outputs]): of what was chosen on the observed rows."""
         return predictions_of(self.predictions, self.averages, self.chosen)
 
     @property
-    def independent_units(self) -> NDArray[np.intp]:
+    def independent_units(self) -> Indices:
         """(n,): what counts as independent: rows, groups, or stretches of rows as long as the blocks drawn."""
         if self.row_blocks is None:
             return self.unit_of_row
@@ -334,7 +333,7 @@ class Candidates(RowTable):
         rows, weights = self.rows_of_weight, self.sample_weight
         return effective_units(self.independent_units[rows], None if weights is None else weights[rows])
 
-    def count_of(self, rows: NDArray[np.bool_]) -> float:
+    def count_of(self, rows: Booleans) -> float:
         """The effective number of units of some rows (a mask)."""
         weights = self.sample_weight
         return effective_units(self.independent_units[rows], None if weights is None else weights[rows])[1]
@@ -346,7 +345,7 @@ class Candidates(RowTable):
         return {code: self.count_of(self.truth.values == code) for code in codes}
 
 
-def predictions_of(predictions: NDArray[Any], averages: Averages | None, chosen: Choice) -> NDArray[Any]:
+def predictions_of(predictions: Array, averages: Averages | None, chosen: Choice) -> Array:
     """(n, 1, R[, outputs]): of a choice among columns (n, columns, R[, outputs]), or of averages of them."""
     if averages is None or chosen.weights is None:
         return predictions[:, chosen.columns[:1]]
@@ -358,7 +357,7 @@ def settings_provenance(entropy: int) -> dict[str, Any]:
     return {"entropy": entropy, "kernels": KERNELS, "versions": versions()}
 
 
-def defined_mean(values: NDArray[np.float64]) -> float:
+def defined_mean(values: Floats) -> float:
     """Mean of the values that are not NaN, NaN where there is none."""
     present = values[~np.isnan(values)]
     with np.errstate(over="ignore"):  # losses near the end of float64: infinite, and flagged

@@ -8,9 +8,8 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats
+from heldout._types import Array, Floats, Indices
 from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.estimates.candidates import Matrix, matrix_of
@@ -66,7 +65,7 @@ class MatrixChoice:
         return int(self.matrix.configurations[self.chosen.columns[0]])
 
     @cached_property
-    def predictions(self) -> NDArray[Any]:
+    def predictions(self) -> Array:
         """(n, 1, R[, outputs]): of what was chosen."""
         return predictions_of(self.matrix.as_metric_reads(self.matrix.question.metric), self.averages, self.chosen)
 
@@ -350,7 +349,7 @@ def _fold_replay(
     replay: SelectionReplay,
     reported: AggregateScore | None,
     fold_scores: Floats | None,
-    repeat_of_split: NDArray[np.intp] | None,
+    repeat_of_split: Indices | None,
     scales: Scales,
 ) -> FoldReplay | None:
     """The selection on fold scores; None where some that it reads were not computed."""

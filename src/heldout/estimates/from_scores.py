@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout import _defaults
 from heldout._streams import RandomState
 from heldout._text import counted
-from heldout._types import Floats
+from heldout._types import Floats, Indices
 from heldout.data.checks import check_count, check_room, checked_flag
 from heldout.data.task import array_of, distinct, in_one_order, numbers_of, shortened
 from heldout.errors import InputError
@@ -224,7 +223,7 @@ def evidence_of_scores(
     )
 
 
-def _candidates(values: Floats) -> tuple[NDArray[np.intp], dict[int, str]]:
+def _candidates(values: Floats) -> tuple[Indices, dict[int, str]]:
     """The candidates, and why the other configurations failed: by the rules for predictions of rows."""
     absent = np.isnan(values)
     empty = absent.all(axis=0)
@@ -304,7 +303,7 @@ def _checked_values(scores: Any) -> Floats:
     return values
 
 
-def _repeat_of_split(repeats: Any, n_splits: int) -> NDArray[np.intp]:
+def _repeat_of_split(repeats: Any, n_splits: int) -> Indices:
     if repeats is None:
         return np.zeros(n_splits, dtype=np.intp)
     labels = array_of(repeats, "repeats")

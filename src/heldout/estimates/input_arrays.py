@@ -15,10 +15,10 @@ from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout import _defaults
 from heldout._text import counted
+from heldout._types import Array, Booleans, Codes, Floats
 from heldout.data.task import TaskKind, Truth, array_of, check_labels_or_numbers, distinct, missing, numbers_of
 from heldout.errors import InputError
 from heldout.estimates.responses import ResponseName, check_settings, read_response
@@ -159,7 +159,7 @@ def checked_held_out(
     return without_infinite(predictions, metric)
 
 
-def folds_from_labels(labels: Any, n_rows: int, n_repeats: int) -> NDArray[np.int32]:
+def folds_from_labels(labels: Any, n_rows: int, n_repeats: int) -> Codes:
     """Fold labels of any type as codes (N, R), -1 where missing; one column serves every repeat.
 
     Raises InputError when the shape is neither (N,) nor (N, R), or labels of two types have no common order.
@@ -184,7 +184,7 @@ def folds_from_labels(labels: Any, n_rows: int, n_repeats: int) -> NDArray[np.in
 
 def without_infinite(predictions: HeldOutPredictions, metric: Metric) -> HeldOutPredictions:
     """Configurations that predicted infinite values of what the metric reads, as failed ones."""
-    responses: dict[Response, NDArray[Any]] = dict(predictions.responses)
+    responses: dict[Response, Array] = dict(predictions.responses)
     failed: dict[int, str] = {}
     for kind in set(responses) & set(metric.responses):
         array = responses[kind]
@@ -203,7 +203,7 @@ def _training_rows(predictions: HeldOutPredictions, metric: Metric) -> float | N
     return training_rows_of(predictions.folds, np.asarray(predictions.predicted(metric).any(axis=1)))
 
 
-def training_rows_of(folds: NDArray[np.int32] | None, tested: NDArray[np.bool_]) -> float | None:
+def training_rows_of(folds: Codes | None, tested: Booleans) -> float | None:
     """Mean rows behind a prediction, where the labels are those of a K-fold: each row in one of several folds.
 
     Folds (N, R) without tested rows (N, R), as those of the training rows of a hold-out, have no models.
@@ -227,7 +227,7 @@ def training_rows_of(folds: NDArray[np.int32] | None, tested: NDArray[np.bool_])
     return float(len(folds) - together.mean()) if together.size else None
 
 
-def _four_dimensional(truth: Truth, predictions: Any) -> tuple[NDArray[Any], tuple[str, ...]]:
+def _four_dimensional(truth: Truth, predictions: Any) -> tuple[Array, tuple[str, ...]]:
     """The array as (N, C, R, outputs), and the names of the configurations."""
     array = array_of(predictions, "predictions")
     check_labels_or_numbers(array, "predictions")
@@ -266,7 +266,7 @@ def names_of_columns(table: Any, n_columns: int) -> tuple[str, ...]:
     return tuple(f"configuration {j}" for j in range(n_columns))
 
 
-def _sums_to_one(array: NDArray[Any]) -> bool:
+def _sums_to_one(array: Array) -> bool:
     """Whether the last axis looks like classes, as one-hot labels and rounded probabilities do too."""
     if array.shape[2] < 2 or array.dtype.kind not in "iufO":
         return False
@@ -282,13 +282,13 @@ def _sums_to_one(array: NDArray[Any]) -> bool:
     )
 
 
-def _values(array: NDArray[Any]) -> NDArray[np.float64]:
+def _values(array: Array) -> Floats:
     if array.shape[3] != 1:
         raise InputError(f"predictions of a regression have one value each, got {array.shape[3]} on the last axis.")
     return numbers_of(array, "predictions")[..., 0]
 
 
-def _of_survival(array: NDArray[Any], metric: Metric) -> tuple[Response, NDArray[np.float64]]:
+def _of_survival(array: Array, metric: Metric) -> tuple[Response, Floats]:
     """Risks (N, C, R), or survival probabilities (N, C, R, n_times)."""
     kind = metric.responses[0]
     numbers = numbers_of(array, "predictions")
@@ -428,5 +428,5 @@ def refuse_labels(rule: Rule, truth: Truth, predictions: Any, response: str) -> 
     )
 
 
-def _zeros_and_ones(array: NDArray[Any]) -> bool:
+def _zeros_and_ones(array: Array) -> bool:
     return bool(np.isin(array[~missing(array)], [0, 1]).all())

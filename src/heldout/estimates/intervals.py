@@ -15,9 +15,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
+from heldout._types import Booleans, Floats, Indices
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Interval
 from heldout.flags import Flag
@@ -31,7 +31,7 @@ SHARE_OF_OPTIMISM = 1 / 3
 """The most of a measured optimism that can be the pessimism of BBC itself (papers/pages/intervals.md)."""
 
 
-def order_statistic(sorted_values: NDArray[np.float64], p: float) -> float:
+def order_statistic(sorted_values: Floats, p: float) -> float:
     """The k-th smallest with k = ceil(p B), kept within 1 .. B.
 
     The 1e-9 keeps 1 - .95 from becoming the 51st of 1000 by a rounding error.
@@ -74,13 +74,13 @@ def open_sided(low: float, high: float, metric: Metric, settings: Settings) -> I
     return Interval(low, high, settings.level, settings.alternative)
 
 
-def percentile_interval(distribution: NDArray[np.float64], metric: Metric, settings: Settings) -> Interval:
+def percentile_interval(distribution: Floats, metric: Metric, settings: Settings) -> Interval:
     """Order statistics of the bootstrapped scores."""
     values, tail = np.sort(distribution), settings.tail
     return open_sided(order_statistic(values, tail), order_statistic(values, 1 - tail), metric, settings)
 
 
-def bootstrap_interval(scores: NDArray[np.float64], metric: Metric, settings: Settings) -> Interval | None:
+def bootstrap_interval(scores: Floats, metric: Metric, settings: Settings) -> Interval | None:
     """Percentiles of the bootstrapped scores that are not NaN; None where none is left."""
     defined = scores[~np.isnan(scores)]
     if not defined.size:
@@ -88,7 +88,7 @@ def bootstrap_interval(scores: NDArray[np.float64], metric: Metric, settings: Se
     return percentile_interval(defined, metric, settings)
 
 
-def middle_of_columns(scores: NDArray[np.float64], level: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def middle_of_columns(scores: Floats, level: float) -> tuple[Floats, Floats]:
     """(C,) each: the two-sided percentiles of the defined scores of each column (B, C); NaN where there are none.
 
     Examples
@@ -173,7 +173,7 @@ class Calibration:
 
 
 def calibrated_interval(
-    distribution: NDArray[np.float64],
+    distribution: Floats,
     metric: Metric,
     settings: Settings,
     *,
@@ -246,9 +246,9 @@ def _mean_inverse_left_out(n: int) -> float:
 
 
 def calibration_of(
-    unit_of_row: NDArray[np.intp],
-    sample_weight: NDArray[np.float64] | None = None,
-    classes: Sequence[NDArray[np.bool_]] = (),
+    unit_of_row: Indices,
+    sample_weight: Floats | None = None,
+    classes: Sequence[Booleans] = (),
     *,
     stratified: bool = False,
 ) -> Calibration:
@@ -268,9 +268,7 @@ def calibration_of(
     )
 
 
-def effective_units(
-    unit_of_row: NDArray[np.intp], sample_weight: NDArray[np.float64] | None = None
-) -> tuple[int, float]:
+def effective_units(unit_of_row: Indices, sample_weight: Floats | None = None) -> tuple[int, float]:
     """How many units of any weight there are, and as how many of equal weight they count: (Σw)²/Σw².
 
     A unit weighs what its rows weigh together, so that groups of unequal sizes count as fewer too.

@@ -21,15 +21,14 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import betaincinv, ndtri
 from scipy.stats import rankdata
 
-from heldout._types import Floats
+from heldout._types import Array, Booleans, Floats, Indices
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.estimates.evidence import Candidates, Evidence
 from heldout.estimates.intervals import (
@@ -137,9 +136,7 @@ def _with_alike_classes(reached: Reached, evidence: Evidence) -> Reached:
     return Reached(replace(interval, low=low, high=high), flags)
 
 
-def _score_with(
-    evidence: Candidates, labels: NDArray[Any], rows: NDArray[np.intp], other: int, share: float
-) -> float:
+def _score_with(evidence: Candidates, labels: Array, rows: Indices, other: int, share: float) -> float:
     """The winner's score if a share of some rows had another label."""
     # Rows of the class stand twice: with their label, and with the other one at the share of their weight.
     every = np.r_[np.arange(len(labels)), rows]
@@ -297,13 +294,13 @@ def different_candidates(evidence: Evidence) -> float:
     return 1.0 + (distinct(errors) - 1.0) * (1.0 - mean_square_correlation(errors))
 
 
-def distinct(columns: NDArray[Any]) -> int:
+def distinct(columns: Array) -> int:
     """How many different columns (n, C) or (n, C, outputs) there are."""
     # By their bytes: NaN equals NaN there, and a set is faster than comparing all pairs.
     return len({np.ascontiguousarray(columns[:, j]).tobytes() for j in range(columns.shape[1])})
 
 
-def errors_of(evidence: Candidates) -> NDArray[Any]:
+def errors_of(evidence: Candidates) -> Array:
     """(cells, C) or (cells, C, outputs): errors by which candidates differ, on rows and repeats in play.
 
     For labels, whether each is right, on all rows because errors may be rare. For numbers, their errors; for scores
@@ -326,7 +323,7 @@ def errors_of(evidence: Candidates) -> NDArray[Any]:
     return _ranks_within_classes(played, values)
 
 
-def _ranks_within_classes(scores: Floats, codes: NDArray[Any]) -> Floats:
+def _ranks_within_classes(scores: Floats, codes: Array) -> Floats:
     ranks: Floats = rankdata(scores, axis=0)
     if codes.dtype.kind not in "iu":
         return ranks
@@ -335,7 +332,7 @@ def _ranks_within_classes(scores: Floats, codes: NDArray[Any]) -> Floats:
     return ranks
 
 
-def mean_square_correlation(errors: NDArray[Any]) -> float:
+def mean_square_correlation(errors: Array) -> float:
     """The mean of r² over pairs of distinct columns, minus its expected value for independent ones; 0 to 1.
 
     Columns without spread count as uncorrelated. For very many columns it is 0, which can only widen the interval.
@@ -463,7 +460,7 @@ def wrong_rows(evidence: Candidates) -> float:
     return share * evidence.count_of(_all(evidence.truth))
 
 
-def _wrong(evidence: Candidates) -> NDArray[np.bool_] | None:
+def _wrong(evidence: Candidates) -> Booleans | None:
     """(n, R): where the winner is wrong; None where rows are not right or wrong."""
     metric, predictions = unsigned(evidence.metric), evidence.predictions[:, evidence.winner_column]
     if reads_labels(metric):
@@ -474,5 +471,5 @@ def _wrong(evidence: Candidates) -> NDArray[np.bool_] | None:
     return losses if losses.dtype == np.bool_ else None
 
 
-def _all(truth: Truth) -> NDArray[np.bool_]:
+def _all(truth: Truth) -> Booleans:
     return np.ones(truth.n_rows, dtype=bool)

@@ -14,9 +14,9 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout import _defaults
+from heldout._types import Array, Floats
 from heldout.data.checks import check_aggregate, check_interval_settings, check_rows_of_bootstrap, effective_threads
 from heldout.data.task import Task, Truth
 from heldout.dropping.replay import DroppingHistory
@@ -165,8 +165,8 @@ def estimates_of_search(
     fold_scores: Mapping[str, FoldScores],
     refit_metric: str,
     winner: int,
-    groups: NDArray[Any] | None = None,
-    sample_weight: NDArray[np.float64] | None = None,
+    groups: Array | None = None,
+    sample_weight: Floats | None = None,
     entropy: int = 0,
     n_jobs: int | None = None,
     params: Sequence[Mapping[str, Any]] = (),
@@ -174,7 +174,7 @@ def estimates_of_search(
     halves: Mapping[str, FoldScores] = MappingProxyType({}),
     flags: Mapping[Flag, str] = MappingProxyType({}),
     unscored: Mapping[str, str] = MappingProxyType({}),
-    weights: Mapping[str, NDArray[np.float64] | None] = MappingProxyType({}),
+    weights: Mapping[str, Floats | None] = MappingProxyType({}),
 ) -> dict[str, Estimate]:
     """One estimate a scorer, each of the same winner, with the selection replayed on the refit metric.
 
@@ -244,7 +244,7 @@ def estimates_of_search(
     return estimates
 
 
-def _by_half(scores: FoldScores | None) -> NDArray[np.float64] | None:
+def _by_half(scores: FoldScores | None) -> Floats | None:
     """(halvings, 2, splits): the winner's scores in halves."""
     if scores is None:
         return None

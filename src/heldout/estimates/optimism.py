@@ -25,11 +25,10 @@ from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from heldout._streams import stream
-from heldout._types import Floats
+from heldout._types import Booleans, Counts, Floats, Indices
 from heldout.data.task import TaskKind
 from heldout.estimates.bootstrap import draws_of, map_draws
 from heldout.estimates.centres import Centres, ScoreRange, shrunken, unit_of
@@ -140,10 +139,10 @@ class _Column:
     """The centres of one metric's scores, of all columns: those without a finite score are none."""
 
     observed: Floats  # (C,)
-    usable: NDArray[np.bool_]  # (C,)
+    usable: Booleans  # (C,)
     centres: Centres | None  # of the usable ones; None where there are none
     redraws: int  # how many bootstraps were drawn again
-    undefined: NDArray[np.bool_] | None = None  # (B, C): where a bootstrap has no score; None if it is nowhere
+    undefined: Booleans | None = None  # (B, C): where a bootstrap has no score; None if it is nowhere
 
     @cached_property
     def values(self) -> Floats:
@@ -173,7 +172,7 @@ class _Column:
         scores = self.noise(lanes) + self.values
         return np.minimum(scores, possible.best, out=scores) if math.isfinite(possible.best) else scores
 
-    def standard(self, possible: ScoreRange, columns: NDArray[np.intp]) -> Floats:
+    def standard(self, possible: ScoreRange, columns: Indices) -> Floats:
         """(B,): how far the score of the selected is from its mean around its centre, in its standard deviations.
 
         NaN where nothing was selected, or a column without a centre; 0 where a score does not vary.
@@ -320,7 +319,7 @@ class _Replays:
         weights = None if evidence.sample_weight is None else evidence.sample_weight[rows]
         with_more = aggregate_score(metric, truth, predictions[rows], repeats[rows], weights)
 
-        def block(counts: NDArray[np.uint8], lanes: slice) -> Floats:
+        def block(counts: Counts, lanes: slice) -> Floats:
             return with_more.all(np.concatenate([counts, more.counts(lanes)], axis=1))[:, 0]
 
         scores = np.concatenate([scores for scores, _ in self._map(block)])
@@ -333,7 +332,7 @@ class _Replays:
         return spread, float((defined / unit_of(defined)).mean()) * unit_of(defined)
 
     @property
-    def _rows_of_units(self) -> list[NDArray[np.intp]]:
+    def _rows_of_units(self) -> list[Indices]:
         """Rows, or those of each group; of weight only: the others are as good as absent.
 
         In the order of time they are rows too: the blocks that are drawn stand for dependence, and are no units.
@@ -351,14 +350,14 @@ class _Replays:
         noise = np.empty((self.evidence.settings.n_bootstraps, len(observed)))
         scale = oriented(score.metric, _scale_of(self.evidence.units[0]))
 
-        def block(counts: NDArray[np.uint8], lanes: slice) -> None:
+        def block(counts: Counts, lanes: slice) -> None:
             np.multiply(stable.all(counts), scale, out=noise[lanes])
 
         redraws = sum(number for _, number in self._map(block))
         key = stream(self.evidence.settings.entropy, "silent noise", number)
         return _column(observed, noise, ScoreRange.of(score.metric), key, redraws)
 
-    def _selected(self, read: list[_Column]) -> NDArray[np.intp]:
+    def _selected(self, read: list[_Column]) -> Indices:
         """(B,): the column that the rule selects in each bootstrap."""
         replay = self.evidence.replay
         ranges = [ScoreRange.of(score.metric) for score in replay.scores]
@@ -368,10 +367,10 @@ class _Replays:
             scores = [column.scores(possible, lanes) for column, possible in zip(read, ranges, strict=True)]
             return scores[0][:, :, None] if len(scores) == 1 else np.stack(scores, axis=2)
 
-        def without_rows(first: int, last: int) -> NDArray[np.intp]:
+        def without_rows(first: int, last: int) -> Indices:
             return replay.select(values(slice(first, last)))
 
-        def with_rows(counts: NDArray[np.uint8], lanes: slice) -> NDArray[np.intp]:
+        def with_rows(counts: Counts, lanes: slice) -> Indices:
             folds, repeats = (None if part is None else part + shift for part in replay.parts(counts))
             return replay.select(values(lanes), folds, repeats, replay.candidates_of(counts))
 
@@ -383,7 +382,7 @@ class _Replays:
         evidence, metric = self.evidence, self.evidence.metric
         once = np.ones((1, evidence.truth.n_rows), dtype=np.uint8)
 
-        def block(counts: NDArray[np.uint8], lanes: slice) -> tuple[Choice, Floats, Floats]:
+        def block(counts: Counts, lanes: slice) -> tuple[Choice, Floats, Floats]:
             choice = evidence.replay.choice(counts)
             drawn = evidence.score(evidence.scores, choice, counts)
             whole = evidence.score(evidence.scores, choice, np.repeat(once, len(counts), axis=0))
@@ -409,7 +408,7 @@ class _Replays:
         with_shrinking = float(np.concatenate(gains).mean())
         return min(max(with_shrinking / without, 1.0), MOST_RATIO) if without > 0 else 1.0
 
-    def _map(self, block: Callable[[NDArray[np.uint8], slice], Result]) -> list[tuple[Result, int]]:
+    def _map(self, block: Callable[[Counts, slice], Result]) -> list[tuple[Result, int]]:
         """What a function of counts and of the bootstraps' numbers gives of each block, and its redraws."""
         draws = draws_of(self.evidence, stratify=self.stratify)
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout import _defaults
 from heldout._streams import RandomState, entropy_of
 from heldout._text import is_one_of
+from heldout._types import Array, Floats
 from heldout.data.checks import (
     BLOCK_TEXT,
     check_choice,
@@ -209,15 +209,15 @@ class Question:
     aggregate: AnyAggregate
     settings: Settings
     # groups, sample_weight (N,)
-    groups: NDArray[Any] | None = None
-    sample_weight: NDArray[np.float64] | None = None
+    groups: Array | None = None
+    sample_weight: Floats | None = None
     params: Sequence[Mapping[str, Any]] = ()  # of each configuration, for rules that read them
     # the selected configuration where the search has selected one already; otherwise the rule selects it from the
     # observed scores
     winner: int | None = None
     threshold: float | None = None  # where an ensemble's probabilities are cut for a metric on labels
     # of metrics that the selection reads, where they weigh rows otherwise than the reported one
-    weights: Sequence[tuple[Metric, NDArray[np.float64] | None]] = ()
+    weights: Sequence[tuple[Metric, Floats | None]] = ()
 
     @property
     def metrics(self) -> list[Metric]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from heldout._types import Array, Codes, Floats
 from heldout.data.checks import RESPONSES, check_choice
 from heldout.data.task import TaskKind, Truth, codes_of, labels_text, missing, numbers_of
 from heldout.errors import InputError
@@ -23,8 +23,8 @@ ROUNDING = 1e-6
 
 
 def read_response(
-    truth: Truth, array: NDArray[Any], metric: Metric, response: ResponseName, threshold: float | None
-) -> tuple[Response, NDArray[Any]]:
+    truth: Truth, array: Array, metric: Metric, response: ResponseName, threshold: float | None
+) -> tuple[Response, Array]:
     """The response that a metric reads, and an array (N, C, R, outputs) of a classification in that response, as
     ``HeldOutPredictions`` holds it."""
     on_labels = Response.LABELS in metric.responses
@@ -65,7 +65,7 @@ def check_cuts(metric: Metric, threshold: float | None) -> None:
         )
 
 
-def response_of(truth: Truth, array: NDArray[Any], metric: Metric, threshold: float | None) -> Response:
+def response_of(truth: Truth, array: Array, metric: Metric, threshold: float | None) -> Response:
     """What the numbers are, where there is only one way to read them (or all give the same answer)."""
     # The branches go from what is certain to what is a guess; each has an example.
     on_labels = Response.LABELS in metric.responses
@@ -91,7 +91,7 @@ def response_of(truth: Truth, array: NDArray[Any], metric: Metric, threshold: fl
     return _of_scores(numbers[..., 0], metric, threshold)
 
 
-def _of_several_outputs(truth: Truth, numbers: NDArray[np.float64], on_labels: bool) -> Response:
+def _of_several_outputs(truth: Truth, numbers: Floats, on_labels: bool) -> Response:
     """Of several classes the greatest number gives the label; otherwise numbers in [0, 1] are probabilities."""
     # The greatest number is the label whether they sum to 1 or not, so the question need not be answered.
     if on_labels and truth.kind is TaskKind.MULTICLASS:
@@ -101,9 +101,7 @@ def _of_several_outputs(truth: Truth, numbers: NDArray[np.float64], on_labels: b
     return Response.DECISION if outside.any() else Response.PROBABILITIES
 
 
-def _of_labels(
-    truth: Truth, present: NDArray[np.float64], metric: Metric, whole: bool, threshold: float | None
-) -> Response:
+def _of_labels(truth: Truth, present: Floats, metric: Metric, whole: bool, threshold: float | None) -> Response:
     """Numbers that are all classes: labels, or scores that happen to be 0 and 1.
 
     Labels of the greater class rise with its scores, so both readings agree where it is the positive one.
@@ -142,7 +140,7 @@ def _of_labels(
     )
 
 
-def _of_scores(numbers: NDArray[np.float64], metric: Metric, threshold: float | None) -> Response:
+def _of_scores(numbers: Floats, metric: Metric, threshold: float | None) -> Response:
     """Probabilities or decisions (N, C, R), from where they lie."""
     # By configuration: one that predicted nothing says nothing of the others.
     has = (~np.isnan(numbers)).any(axis=(0, 2))
@@ -178,29 +176,29 @@ def _of_scores(numbers: NDArray[np.float64], metric: Metric, threshold: float | 
     return Response.DECISION
 
 
-def _present(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+def _present(numbers: Floats) -> Floats:
     """What is not NaN; without a copy where that is everything."""
     absent = np.isnan(numbers)
     return numbers[~absent] if absent.any() else numbers.reshape(-1)
 
 
-def _ends(numbers: NDArray[np.float64]) -> str:
+def _ends(numbers: Floats) -> str:
     present = _present(numbers)
     return f"{present.min():.9g} to {present.max():.9g}"
 
 
-def _almost_probabilities(numbers: NDArray[np.float64]) -> bool:
+def _almost_probabilities(numbers: Floats) -> bool:
     present = _present(numbers)
     return bool(present.size and present.min() >= -ROUNDING and present.max() <= 1 + ROUNDING)
 
 
-def _advice(numbers: NDArray[np.float64]) -> str:
+def _advice(numbers: Floats) -> str:
     if not _almost_probabilities(numbers):
         return ""
     return ": if they are probabilities with rounding errors, cut them off at 0 and 1 (np.clip)"
 
 
-def _is_numeric(array: NDArray[Any]) -> bool:
+def _is_numeric(array: Array) -> bool:
     if array.dtype.kind != "O":
         # Numbers, true and false; text and dates are labels in any case.
         return array.dtype.kind in "iufb"
@@ -209,7 +207,7 @@ def _is_numeric(array: NDArray[Any]) -> bool:
     return all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in present)
 
 
-def _all_labels(truth: Truth, present: NDArray[np.float64]) -> bool:
+def _all_labels(truth: Truth, present: Floats) -> bool:
     assert truth.classes is not None
     # Classes of text are never equal to numbers, and comparing the two would raise or warn.
     if truth.classes.dtype.kind not in "iufb":
@@ -217,7 +215,7 @@ def _all_labels(truth: Truth, present: NDArray[np.float64]) -> bool:
     return bool(np.isin(present, truth.classes.astype(np.float64)).all())
 
 
-def _from_labels(truth: Truth, array: NDArray[Any], metric: Metric, threshold: float | None) -> NDArray[np.int32]:
+def _from_labels(truth: Truth, array: Array, metric: Metric, threshold: float | None) -> Codes:
     if Response.LABELS not in metric.responses:
         raise InputError(
             f"{metric.name} needs {' or '.join(metric.responses)}, but the predictions are labels; pass those, or "
@@ -246,7 +244,7 @@ def _from_labels(truth: Truth, array: NDArray[Any], metric: Metric, threshold: f
     return codes
 
 
-def _oriented(truth: Truth, scores: NDArray[np.float64], kind: Response) -> NDArray[np.float64]:
+def _oriented(truth: Truth, scores: Floats, kind: Response) -> Floats:
     """Scores as ``HeldOutPredictions`` holds them: binary ones of the positive class, (N, C, R)."""
     outputs = scores.shape[3]
     if kind is Response.PROBABILITIES:
@@ -264,7 +262,7 @@ def _oriented(truth: Truth, scores: NDArray[np.float64], kind: Response) -> NDAr
     return scores
 
 
-def _check_probabilities(scores: NDArray[np.float64]) -> None:
+def _check_probabilities(scores: Floats) -> None:
     present = _present(scores)
     if present.size and (present.min() < 0 or present.max() > 1):
         raise InputError(f"probabilities must lie in [0, 1], got values from {_ends(scores)}{_advice(scores)}.")
@@ -278,7 +276,7 @@ def _check_probabilities(scores: NDArray[np.float64]) -> None:
             )
 
 
-def cut(truth: Truth, scores: NDArray[np.float64], kind: Response, threshold: float | None) -> NDArray[np.int32]:
+def cut(truth: Truth, scores: Floats, kind: Response, threshold: float | None) -> Codes:
     """Labels from scores: strictly above the threshold is positive; of several classes the first greatest."""
     if truth.kind is TaskKind.MULTICLASS:
         if threshold is not None:

@@ -13,9 +13,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats
+from heldout._types import Booleans, Floats
 from heldout.estimates.base import Method, conclude
 from heldout.estimates.bootstrap import draws_of, flags_of_draws, map_draws
 from heldout.estimates.data_flags import flags_of_choice, flags_of_dependence
@@ -60,7 +59,7 @@ class ScoreNoise:
         deviations = self.deviations
         return self.noise * np.divide(1.0, deviations, out=np.zeros_like(deviations), where=deviations > 0)
 
-    def of(self, candidates: NDArray[np.bool_]) -> ScoreNoise:
+    def of(self, candidates: Booleans) -> ScoreNoise:
         """That of some candidates (C,), the winner among them."""
         if candidates.all():
             return self
@@ -172,7 +171,7 @@ def estimate_of_best(
         flags |= Flag.UNCORRECTED.of(chosen_from=evidence.chosen_from)
     if stratify:
         flags |= Flag.STRATIFIED.of()
-    total: NDArray[np.float64] = noise.noise[:, noise.winner]
+    total: Floats = noise.noise[:, noise.winner]
     flags |= flags_of_draws(evidence, total=len(total), undefined=0, redraws=noise.redraws)
     return conclude(
         evidence,

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout import _defaults
 from heldout._record import Record, TextTable, fields_table, interval_text
 from heldout._registry import function_of
+from heldout._types import Floats
 from heldout.flags import Flag
 from heldout.methods_text import WithMethodsText
 
@@ -139,8 +139,8 @@ class Estimate(Record, WithMethodsText):
     metric: str
     method: str
     n_rows_used: int
-    distribution: NDArray[np.float64] | None = None
-    selection_frequency: NDArray[np.float64] | None = None
+    distribution: Floats | None = None
+    selection_frequency: Floats | None = None
     flags: Mapping[Flag, str] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
     constant: float | None = None

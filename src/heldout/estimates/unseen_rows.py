@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._types import Floats
+from heldout._types import Counts, Floats, Indices
 from heldout.data.task import Truth
 from heldout.estimates.centres import unit_of
 from heldout.estimates.evidence import Candidates
@@ -31,12 +31,12 @@ LARGER = 2.0
 class MoreRows:
     """The rows of units that some bootstrap has more, with what comes of them, once each."""
 
-    rows: NDArray[np.intp]  # (m,): those whose predictions they have
+    rows: Indices  # (m,): those whose predictions they have
     outcomes: NDArray[np.generic]  # (m,): as the values of a truth
-    slots: NDArray[np.intp]  # which of the m, and
-    bootstraps: NDArray[np.intp]  # in which bootstrap, ascending
+    slots: Indices  # which of the m, and
+    bootstraps: Indices  # in which bootstrap, ascending
 
-    def counts(self, lanes: slice) -> NDArray[np.uint8]:
+    def counts(self, lanes: slice) -> Counts:
         """(L, m): how often some bootstraps have each."""
         first, last = np.searchsorted(self.bootstraps, [lanes.start, lanes.stop])
         counts = np.zeros((lanes.stop - lanes.start, len(self.rows)), dtype=np.uint8)
@@ -45,7 +45,7 @@ class MoreRows:
 
 
 def more_rows(
-    truth: Truth, predicted: Floats, units: Sequence[NDArray[np.intp]], n_bootstraps: int, rng: np.random.Generator
+    truth: Truth, predicted: Floats, units: Sequence[Indices], n_bootstraps: int, rng: np.random.Generator
 ) -> MoreRows:
     """Draw ``MORE`` units for each bootstrap.
 
@@ -74,7 +74,7 @@ def more_rows(
     return MoreRows(once % truth.n_rows, values.ravel()[once], slots, of_draw // MORE)
 
 
-def _with_larger_errors(truth: Truth, predicted: Floats, units: Sequence[NDArray[np.intp]]) -> Floats:
+def _with_larger_errors(truth: Truth, predicted: Floats, units: Sequence[Indices]) -> Floats:
     """(n,): on the side of the row's own error, but not below all numbers if these have no sign."""
     rows, sizes = np.concatenate(units), np.array([len(each) for each in units])
     errors = truth.values - predicted

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._streams import stream
+from heldout._types import Booleans, Floats, Indices
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, Dropped, DropRule, Standing, Verdict, judged_after
 from heldout.errors import HeldoutError, InputError
@@ -42,7 +42,7 @@ class BarrierJudge:
     n_threads: int = 1
 
     @cached_property
-    def judged(self) -> NDArray[np.bool_]:
+    def judged(self) -> Booleans:
         """(splits - 1,): the barriers of the race at which the rule applies."""
         return judged_after([split.repeat for split in self.race.splits])
 
@@ -175,7 +175,7 @@ def unjudged_barrier(found: RaceResults, remaining: Sequence[int]) -> Barrier:
     return Barrier(len(splits), len(rows), len(remaining), leader=remaining[0], judged=False)
 
 
-def _notes(barriers: Sequence[Barrier], columns: NDArray[np.intp]) -> NDArray[np.float64]:
+def _notes(barriers: Sequence[Barrier], columns: Indices) -> Floats:
     """(barriers so far, A): the notes of the rule on the remaining configurations."""
     rows = [[barrier.noted.get(int(each), np.nan) for each in columns] for barrier in barriers]
     return np.array(rows, dtype=np.float64).reshape(-1, len(columns))

@@ -15,9 +15,9 @@ from itertools import accumulate
 from typing import Any, NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._text import counted
+from heldout._types import Array, Booleans, Floats
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import StoreError, text_of
 from heldout.folds.splits import Place
@@ -177,7 +177,7 @@ class CellResult:
     score_seconds: float = 0.0
     test_scores: Mapping[str, float] = field(default_factory=dict)
     train_scores: Mapping[str, float] = field(default_factory=dict)
-    predictions: Mapping[Response, NDArray[Any]] = field(default_factory=dict)
+    predictions: Mapping[Response, Array] = field(default_factory=dict)
     """Of the split's test rows, in their order: (n_test,) or (n_test, n_classes), as ``HeldOutPredictions`` holds
     them."""
     attempts: int = 1
@@ -201,7 +201,7 @@ class CellResult:
 
 def check_predictions(
     cell: str,
-    predictions: Mapping[Response, NDArray[Any]],
+    predictions: Mapping[Response, Array],
     truth: Truth,
     n_times: int,
     rows: Sequence[int],
@@ -265,15 +265,15 @@ COLUMNS: Mapping[str, Any] = {
 class ScoreColumn:
     """The scores of one scorer (C, S): NaN where ``given`` says that a cell has none."""
 
-    values: NDArray[np.float64]
-    given: NDArray[np.bool_]
+    values: Floats
+    given: Booleans
 
     @classmethod
     def empty(cls, shape: tuple[int, ...]) -> ScoreColumn:
         return cls(np.full(shape, np.nan), np.zeros(shape, dtype=bool))
 
     @classmethod
-    def of(cls, scores: NDArray[np.float64]) -> ScoreColumn:
+    def of(cls, scores: Floats) -> ScoreColumn:
         """The column of cells that all have a score."""
         return cls(scores, np.ones(scores.shape, dtype=bool))
 
@@ -288,7 +288,7 @@ class ScoreColumn:
         """Copies of the columns of some splits."""
         return ScoreColumn(self.values[:, columns], self.given[:, columns])
 
-    def filled(self, lacking: Any) -> NDArray[np.float64]:
+    def filled(self, lacking: Any) -> Floats:
         """The scores, with another value (or an array of them) where there is none."""
         return np.where(self.given, self.values, lacking)
 
@@ -316,10 +316,10 @@ class CellTable(Sequence[CellResult]):
 
     configurations: Sequence[int]
     places: tuple[Place, ...]
-    columns: NDArray[Any]
+    columns: Array
     test_scores: dict[str, ScoreColumn] = field(default_factory=dict)
     train_scores: dict[str, ScoreColumn] = field(default_factory=dict)
-    predictions: Mapping[Response, NDArray[Any]] = field(default_factory=dict)
+    predictions: Mapping[Response, Array] = field(default_factory=dict)
     sizes: tuple[int, ...] = ()
 
     @classmethod
@@ -387,7 +387,7 @@ class CellTable(Sequence[CellResult]):
             str(self), self.predictions, truth, n_times, [sum(self.sizes)], (len(self.configurations),)
         )
 
-    def is_in(self, state: CellState) -> NDArray[np.bool_]:
+    def is_in(self, state: CellState) -> Booleans:
         """(C, S): which cells ended so."""
         return np.asarray(self.columns["state"] == state, dtype=bool)
 

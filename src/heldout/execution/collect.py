@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from heldout._types import Array, Floats, Indices
 from heldout.configurations import Configurations
 from heldout.data.checks import SHARE, memory_there
 from heldout.data.row_part import RowPart
@@ -150,7 +150,7 @@ class ResultCollector:
     ) -> None:
         self._task, self._truth = task, task.truth
         self._configurations, self._folds, self._scoring = configurations, folds, scoring
-        self._arrays: dict[Response, NDArray[Any]] = {}
+        self._arrays: dict[Response, Array] = {}
         self._part, self._is_stored = part, is_stored
         n_kept = task.n_rows if part is None else len(part.with_first)
         self._shape = (n_kept, len(configurations), folds.n_repeats)
@@ -196,10 +196,10 @@ class ResultCollector:
             array = self._array(response, values.shape[2:])
             array[rows[:, None], list(block.configurations), repeats[:, None]] = values[kept]
 
-    def _places_of(self, test: NDArray[np.intp]) -> tuple[NDArray[np.intp], Any]:
+    def _places_of(self, test: Indices) -> tuple[Indices, Any]:
         return (test, slice(None)) if self._part is None else self._part.places(test)
 
-    def _array(self, response: Response, outputs: tuple[int, ...]) -> NDArray[Any]:
+    def _array(self, response: Response, outputs: tuple[int, ...]) -> Array:
         if response not in self._arrays:
             empty: tuple[Any, Any] = (np.nan, np.float64)
             if response is Response.LABELS:
@@ -292,7 +292,7 @@ class ResultCollector:
                 unscored.setdefault(configuration, why or f"{NO_NUMBER}{'NaN' if np.isnan(score) else score}")
         return unscored
 
-    def _responses(self, folds: Folds, skipped: Mapping[int, frozenset[Place]]) -> dict[Response, NDArray[Any]]:
+    def _responses(self, folds: Folds, skipped: Mapping[int, frozenset[Place]]) -> dict[Response, Array]:
         """The arrays, without the splits that did not run and those that a dropped configuration skipped."""
         # Nothing to erase, so no copy of what may be most of the memory.
         if folds.n_splits == self._folds.n_splits and not skipped:
@@ -310,7 +310,7 @@ class ResultCollector:
         return responses
 
 
-def _array_in_file(shape: tuple[int, ...], kind: type[np.generic]) -> NDArray[Any]:
+def _array_in_file(shape: tuple[int, ...], kind: type[np.generic]) -> Array:
     """An array in a file without a name, which goes with it; in memory if it is small."""
     n_bytes = math.prod(shape) * np.dtype(kind).itemsize
     if n_bytes <= MOST_IN_MEMORY:
@@ -412,14 +412,14 @@ def results_table(
     return results
 
 
-def constant_columns(cells: CellTable) -> dict[str, NDArray[np.float64]]:
+def constant_columns(cells: CellTable) -> dict[str, Floats]:
     """The columns that do not change when rows get other weights: times, and scores on the training rows.
 
     A callable ``refit`` may read them beside the replayed test scores.
     """
     measured = {"fit_time": cells.columns["fit_seconds"], "score_time": cells.columns["score_seconds"]}
     measured |= {f"train_{name}": column.values for name, column in cells.train_scores.items()}
-    columns: dict[str, NDArray[np.float64]] = {}
+    columns: dict[str, Floats] = {}
     for name, of_configuration in measured.items():
         columns[f"mean_{name}"] = of_configuration.mean(axis=1)
         columns[f"std_{name}"] = of_configuration.std(axis=1)
@@ -428,7 +428,7 @@ def constant_columns(cells: CellTable) -> dict[str, NDArray[np.float64]]:
     return columns
 
 
-def columns_of_scores(cells: CellTable, fold_scores: Mapping[str, FoldScores]) -> dict[str, NDArray[np.float64]]:
+def columns_of_scores(cells: CellTable, fold_scores: Mapping[str, FoldScores]) -> dict[str, Floats]:
     """The columns of the table that hold scores and times, without ranks."""
     columns = constant_columns(cells)
     for name, scores in fold_scores.items():
@@ -438,7 +438,7 @@ def columns_of_scores(cells: CellTable, fold_scores: Mapping[str, FoldScores]) -
     return columns
 
 
-def mean_over_splits(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def mean_over_splits(scores: Floats) -> Floats:
     """Plain mean over the splits (splits, C) in which a score is defined; NaN where none is.
 
     With every score finite this is scikit-learn's ``mean_test_score`` to the last bit.

@@ -12,9 +12,9 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._sklearn import n_leaves_of_rounds
+from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.execution.cells import CellState, CellTable
 from heldout.folds.splits import Place
@@ -129,7 +129,7 @@ _COUNTS: Mapping[str, Callable[[Any], Any]] = {
 
 def mean_complexities(
     cells: CellTable, names: Sequence[str], out: Collection[int] = (), places: Collection[Place] | None = None
-) -> NDArray[np.float64]:
+) -> Floats:
     """(C,): of each configuration the mean over its models, in a unit that all have; infinite without a model.
 
     - ``out``: configurations that are no candidates.

@@ -10,10 +10,10 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import FitFailedWarning
 
 from heldout._text import counted
+from heldout._types import Floats, Indices
 from heldout.configurations import Configurations
 from heldout.data.task import Task, Truth
 from heldout.dropping.replay import DroppingHistory
@@ -47,9 +47,9 @@ class Conclusion:
     read: RaceResults
     """The results that the choice and the estimate read: all, or those of the last splits of a strategy."""
     estimation: Estimation
-    pooled: Mapping[str, NDArray[np.float64]]
+    pooled: Mapping[str, Floats]
     """``pooled_scores`` of every opened scorer."""
-    within: Mapping[str, NDArray[np.float64]]
+    within: Mapping[str, Floats]
     """The same of pairs of rows of one split, where the search asks for that."""
     by_rule: bool
     """Whether the estimation's rule chose, and not a function of the user."""
@@ -247,8 +247,8 @@ def pooled_scores(
     metrics: Mapping[str, Metric | None],
     aggregate: Scale = "pooled",
     unscored: Mapping[str, Mapping[int, str]] = MappingProxyType({}),
-    weights: Mapping[str, NDArray[np.float64] | None] = MappingProxyType({}),
-) -> dict[str, NDArray[np.float64]]:
+    weights: Mapping[str, Floats | None] = MappingProxyType({}),
+) -> dict[str, Floats]:
     """The metric on all held-out rows of a repeat, mean over repeats: (C,) for each opened scorer.
 
     With ``aggregate="within"`` of the pairs of rows of one split, with "aligned" of scores aligned between splits
@@ -272,7 +272,7 @@ def pooled_scores(
 
 def _pooled(
     task: Task, predictions: HeldOutPredictions, metric: Metric, aggregate: Scale
-) -> tuple[NDArray[np.intp], AggregateScore | None]:
+) -> tuple[Indices, AggregateScore | None]:
     """The configurations with a score, and the metric on the rows that all of them predicted; None without any."""
     if not any(response in predictions.responses for response in metric.responses):
         return np.empty(0, dtype=np.intp), None
@@ -298,7 +298,7 @@ def _pooled(
 
 def _repeat_scores(
     task: Task, found: RaceResults, names: Sequence[str], metrics: Mapping[str, Metric | None], aggregate: Aggregate
-) -> NDArray[np.float64]:
+) -> Floats:
     """(1, repeats, C, M), greater = better: each repeat's own scores, in the search's aggregate."""
     columns = []
     for name in names:
@@ -325,7 +325,7 @@ def winner_of(
     task: Task,
     estimation: Estimation,
     configurations: Configurations,
-    pooled: Mapping[str, NDArray[np.float64]] | None = None,
+    pooled: Mapping[str, Floats] | None = None,
     *,
     else_the_first: bool = False,
 ) -> int:

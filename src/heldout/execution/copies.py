@@ -11,13 +11,13 @@ from collections.abc import Hashable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.model_selection import PredefinedSplit, StratifiedShuffleSplit, check_cv
 
 from heldout._sklearn import rows_at, takes_splitter
+from heldout._types import Indices
 from heldout.data.equal_rows import row_numbers
 from heldout.folds.plans import seeded
 from heldout.folds.splits import Rows, listed_splits
@@ -49,7 +49,7 @@ class CopiesTogether:
     def __init__(
         self,
         cv: Any,
-        origin: NDArray[np.intp],
+        origin: Indices,
         classifier: bool,
         random_state: int | None = None,
         parts: TrainingParts | None = None,
@@ -75,7 +75,7 @@ class CopiesTogether:
             self._parts.remember(None if y is None else rows_at(y, train), origin[train])
             yield train, test
 
-    def _split(self, X: Any, y: Any, groups: Any, origin: NDArray[np.intp]) -> Iterator[tuple[Rows, Rows]]:
+    def _split(self, X: Any, y: Any, groups: Any, origin: Indices) -> Iterator[tuple[Rows, Rows]]:
         originals, first, place = np.unique(origin, return_index=True, return_inverse=True)
         place = place.reshape(-1)
         if isinstance(self.cv, list | PredefinedSplit):
@@ -100,7 +100,7 @@ class CopiesTogether:
             return kind(5 if self.cv is None else int(self.cv), shuffle=True, random_state=seed)
         return seeded(self.cv, seed)
 
-    def origin_of(self, X: Any, y: Any) -> NDArray[np.intp]:
+    def origin_of(self, X: Any, y: Any) -> Indices:
         """The original row of each of these rows."""
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         known = self._parts.origin_of(n_rows, y)
@@ -121,15 +121,15 @@ class TrainingParts:
     """
 
     def __init__(self) -> None:
-        self._origins: dict[Hashable, dict[bytes, NDArray[np.intp]]] = {}
+        self._origins: dict[Hashable, dict[bytes, Indices]] = {}
 
     def __deepcopy__(self, memo: Any) -> TrainingParts:
         return self
 
-    def remember(self, y: Any, origin: NDArray[np.intp]) -> None:
+    def remember(self, y: Any, origin: Indices) -> None:
         self._origins.setdefault(_key_of(len(origin), y), {})[origin.tobytes()] = origin
 
-    def origin_of(self, n_rows: int, y: Any) -> NDArray[np.intp] | None:
+    def origin_of(self, n_rows: int, y: Any) -> Indices | None:
         found = list(self._origins.get(_key_of(n_rows, y), {}).values())
         if len(found) <= 1:
             return found[0] if found else None
@@ -150,7 +150,7 @@ def _key_of(n_rows: int, y: Any) -> Hashable:
     return (n_rows, tuple(values.ravel().tolist()) if values.dtype.kind == "O" else values.tobytes())
 
 
-def _same_within(origin: NDArray[np.intp], y: Any) -> bool:
+def _same_within(origin: Indices, y: Any) -> bool:
     """Whether the targets of the copies of a row are one; true without targets."""
     if y is None:
         return True
@@ -159,7 +159,7 @@ def _same_within(origin: NDArray[np.intp], y: Any) -> bool:
     return bool(np.all(values == values[first[place.reshape(-1)]]))
 
 
-def with_copies_together(model: BaseEstimator, origin: NDArray[np.intp]) -> BaseEstimator:
+def with_copies_together(model: BaseEstimator, origin: Indices) -> BaseEstimator:
     """The model, in which every ``cv`` now splits original rows; unchanged if it has none.
 
     - ``model``: changed in place.

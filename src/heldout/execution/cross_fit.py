@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._text import counted
+from heldout._types import Floats
 from heldout.configurations import Configuration, Configurations
 from heldout.data.task import Task
 from heldout.errors import HeldoutWarning, InputError
@@ -319,7 +319,7 @@ def estimates_of_cross_fit(chosen: Conclusion, fit: CrossFit, *, n_jobs: int | N
         of_metric = found.fold_scores[name]
         # The uncorrected score is on the scale of the corrected one, or their difference would be no optimism.
         scale = estimate.provenance.get("scale_of_value", search.estimation.scale_of_selection)
-        whole: Mapping[str, NDArray[np.float64]] = scores_of.get(scale, {})
+        whole: Mapping[str, Floats] = scores_of.get(scale, {})
         scores = whole.get(name, mean_over_splits(of_metric.values))
         uncorrected = float(scores[chosen.winner])
         flags = {**({} if fit.reason else {Flag.CROSS_FITTED: fit.sentence(n_fits)}), **estimate.flags}

@@ -14,11 +14,11 @@ from numbers import Number
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from heldout._sklearn import params_at
 from heldout._streams import numpy_seed
+from heldout._types import Floats, Indices
 from heldout.configurations import Configuration, Configurations
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.errors import ExitError, InputError, NoExit, UnusablePredictionError, text_of
@@ -49,7 +49,7 @@ class Scoring:
     """Further responses to record where a model offers them."""
     more_times: tuple[float, ...] = ()
     """Further times at which to record survival probabilities."""
-    weights: Mapping[str, NDArray[np.float64] | None] = field(default_factory=dict)
+    weights: Mapping[str, Floats | None] = field(default_factory=dict)
     """Of scorers that weigh rows otherwise than the one that chooses, or not at all."""
 
     @property
@@ -245,7 +245,7 @@ def fitted(
     X: Any,
     y: Any,
     fit_params: Mapping[str, Any],
-    train: NDArray[np.intp],
+    train: Indices,
     place: tuple[int | str, ...],
 ) -> Any:
     """A model fitted on training rows of the task; with an inner split it may stop early on some of them.
@@ -286,9 +286,7 @@ def cell_model(configuration: Configuration, entropy: int | None, *place: int | 
     return seeded_model(with_one_thread(configuration.fresh(), configuration.params), entropy, *place)
 
 
-def scores_by_scorer(
-    work: Work, model: Any, X: Any, y: Any, rows: NDArray[np.intp]
-) -> tuple[dict[str, float], str]:
+def scores_by_scorer(work: Work, model: Any, X: Any, y: Any, rows: Indices) -> tuple[dict[str, float], str]:
     """The scores without those of scorers that raised, and the message of the first that raised."""
     params = params_at(work.task.X, params=dict(work.routed.score), indices=rows)
     try:

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from heldout._sklearn import params_at, rows_at
 from heldout._streams import numpy_seed
+from heldout._types import Array, Booleans, Codes, Indices
 from heldout.data.checks import check_count
 from heldout.data.task import Task, shortened
 from heldout.errors import InputError
@@ -144,13 +144,11 @@ class EarlyStopping:
 
     split: InnerSplit
     entropy: int
-    classes: NDArray[np.int32] | None = None
-    groups: NDArray[Any] | None = None
+    classes: Codes | None = None
+    groups: Array | None = None
 
     @classmethod
-    def of_task(
-        cls, split: InnerSplit, task: Task, entropy: int, origin: NDArray[np.intp] | None = None
-    ) -> EarlyStopping:
+    def of_task(cls, split: InnerSplit, task: Task, entropy: int, origin: Indices | None = None) -> EarlyStopping:
         """The inner split on the rows of a task; ``origin``: the original row of each, where some are copies."""
         classes = task.truth.values if task.truth.kind.is_classification else None
         return cls(split, entropy, classes, origin if task.groups is None else task.groups)
@@ -162,7 +160,7 @@ class EarlyStopping:
         y: Any,
         fit_params: Mapping[str, Any],
         *,
-        train: NDArray[np.intp],
+        train: Indices,
         place: Sequence[int | str],
     ) -> Any:
         """An unfitted model that can stop early, fitted on some of its training rows.
@@ -181,7 +179,7 @@ class EarlyStopping:
         _fit_model(model, of_training, of_stopping, self.split.rounds)
         return model
 
-    def stopping_rows(self, train: NDArray[np.intp], place: Sequence[int | str]) -> NDArray[np.bool_]:
+    def stopping_rows(self, train: Indices, place: Sequence[int | str]) -> Booleans:
         """Which of the training rows tell the model when to stop.
 
         Raises InputError when every such choice would take all rows of a class, or all rows, from training.
@@ -205,7 +203,7 @@ class EarlyStopping:
             )
         return drawn
 
-    def _shares_of_classes(self, classes: NDArray[Any], seed: int) -> NDArray[np.bool_]:
+    def _shares_of_classes(self, classes: Array, seed: int) -> Booleans:
         """A share of each class, and at least one row of each that has three."""
         drawn = np.zeros(len(classes), dtype=bool)
         order = np.random.default_rng(seed).permutation(len(classes))
@@ -217,7 +215,7 @@ class EarlyStopping:
             drawn[members[: min(number, len(members) - 1)]] = True
         return drawn
 
-    def _whole_groups(self, groups: NDArray[Any], classes: NDArray[Any], seed: int) -> NDArray[np.bool_]:
+    def _whole_groups(self, groups: Array, classes: Array, seed: int) -> Booleans:
         drawn = np.zeros(len(groups), dtype=bool)
         if len(np.unique(groups)) > 1:
             draws = GroupsHeldOut(self.split.share, seed, stratified=self.classes is not None)

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 
 import numpy as np
-from numpy.typing import NDArray
 
+from heldout._types import Floats, Indices
 from heldout.errors import NoExit
 from heldout.execution.cells import CellKey, CellState, CellTable, Saving, ScoreColumn
 from heldout.execution.fit import Work
@@ -52,8 +52,8 @@ def _block(
     splits: Sequence[Split],
     group: LeftOutGroup,
     open_ones: Collection[int],
-    rows: NDArray[np.intp],
-    weight: NDArray[np.float64] | None,
+    rows: Indices,
+    weight: Floats | None,
 ) -> CellTable | None:
     """The block of a group, without the configurations that must be fitted; None if these are all.
 

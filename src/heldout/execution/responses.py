@@ -9,9 +9,9 @@ from types import SimpleNamespace
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from heldout._types import Array, Codes, Floats
 from heldout.data.task import TaskKind, Truth, codes_of, labels_text, missing
 from heldout.errors import StrangeLabelError, UnusablePredictionError
 from heldout.metrics.aggregate import fold_score
@@ -84,7 +84,7 @@ def _once(method: Callable[..., Any], X: Any) -> Callable[..., Any]:
     return answer
 
 
-def coded_responses(truth: Truth, scoring: ResponseRequest, model: Any, X: Any) -> dict[Response, NDArray[Any]]:
+def coded_responses(truth: Truth, scoring: ResponseRequest, model: Any, X: Any) -> dict[Response, Array]:
     """The wanted responses to ``X``, coded as ``HeldOutPredictions`` holds them.
 
     Raises UnusablePredictionError when a response is not finite, of the wrong shape or number of rows, or lacks a
@@ -95,7 +95,7 @@ def coded_responses(truth: Truth, scoring: ResponseRequest, model: Any, X: Any) 
     }
 
 
-def coded_response(truth: Truth, scoring: ResponseRequest, model: Any, response: Response, X: Any) -> NDArray[Any]:
+def coded_response(truth: Truth, scoring: ResponseRequest, model: Any, response: Response, X: Any) -> Array:
     """One response to ``X``, as ``coded_responses`` gives it."""
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if response is Response.RISK:
@@ -118,18 +118,14 @@ def responses_to_record(truth: Truth, scoring: ResponseRequest, model: Any) -> l
 
 
 def coded_answers(
-    truth: Truth,
-    scoring: ResponseRequest,
-    model: Any,
-    y: Any,
-    answer: Callable[[str], Sequence[NDArray[Any] | None]],
-) -> list[dict[Response, NDArray[Any]]]:
+    truth: Truth, scoring: ResponseRequest, model: Any, y: Any, answer: Callable[[str], Sequence[Array | None]]
+) -> list[dict[Response, Array]]:
     """The wanted responses of several models of one class; none of a model whose answer is None or unusable.
 
     ``answer``: from the name of a method to what each model, fitted on ``y``, returns from it.
     """
     known = SimpleNamespace(classes_=None if truth.classes is None else np.unique(y))
-    found: list[dict[Response, NDArray[Any]]] = []
+    found: list[dict[Response, Array]] = []
     for response in responses_to_record(truth, scoring, model):
         many = answer(ESTIMATOR_METHODS[response])
         found = found or [{} for _ in many]
@@ -151,7 +147,7 @@ def available_responses(truth: Truth, scoring: ResponseRequest, model: Any) -> s
     return {response for response, method in offered if hasattr(model, method)}
 
 
-def coded(truth: Truth, model: Any, response: Response, answer: NDArray[Any]) -> NDArray[Any]:
+def coded(truth: Truth, model: Any, response: Response, answer: Array) -> Array:
     """A response as ``HeldOutPredictions`` holds it; the model has ``classes_`` if it is a classifier."""
     classes = truth.classes
     if response is Response.LABELS:
@@ -185,9 +181,7 @@ def coded(truth: Truth, model: Any, response: Response, answer: NDArray[Any]) ->
     return _by_class(truth, numbers, np.asarray(getattr(model, "classes_", classes)), response)
 
 
-def _by_class(
-    truth: Truth, numbers: NDArray[np.float64], known: NDArray[Any], response: Response
-) -> NDArray[np.float64]:
+def _by_class(truth: Truth, numbers: Floats, known: Array, response: Response) -> Floats:
     """Columns in the order of the target's classes; of a binary task the positive class alone."""
     classes = truth.classes
     assert classes is not None
@@ -205,18 +199,16 @@ def _by_class(
     return aligned[:, truth.positive or 0] if len(classes) == 2 else aligned
 
 
-Predictions = Mapping[Response, NDArray[Any]]
+Predictions = Mapping[Response, Array]
 
 
-def is_computable(metrics: Collection[Metric | None], test: Truth, weight: NDArray[np.float64] | None) -> bool:
+def is_computable(metrics: Collection[Metric | None], test: Truth, weight: Floats | None) -> bool:
     """Whether our kernels give the scores of these rows: the scorers can be opened, and the scores are defined."""
     once = np.ones((1, test.n_rows))
     return all(metric is not None and _are_defined(metric, test, weight, once) for metric in metrics)
 
 
-def is_computable_by_row(
-    metrics: Collection[Metric | None], tests: Truth, weight: NDArray[np.float64] | None
-) -> bool:
+def is_computable_by_row(metrics: Collection[Metric | None], tests: Truth, weight: Floats | None) -> bool:
     """The same where each row is a test set of its own."""
     blocks = (range(tests.n_rows)[start : start + 500] for start in range(0, tests.n_rows, 500))
     return all(
@@ -226,7 +218,7 @@ def is_computable_by_row(
     )
 
 
-def _are_defined(metric: Metric, rows: Truth, weight: NDArray[np.float64] | None, test_sets: NDArray[Any]) -> bool:
+def _are_defined(metric: Metric, rows: Truth, weight: Floats | None, test_sets: Array) -> bool:
     """... of test sets (T, n) of the rows."""
     # scikit-learn's scorer takes weights too, except for pairs of classes.
     takes_weights = metric.takes_weights and not isinstance(metric, RocAucOneVsOne)
@@ -248,10 +240,10 @@ def fold_scores(
     metrics: Mapping[str, Metric | None],
     tests: Truth,
     predictions: Predictions,
-    folds: NDArray[np.int32],
-    weight: NDArray[np.float64] | None,
+    folds: Codes,
+    weight: Floats | None,
     times: tuple[float, ...] = (),
-) -> dict[str, NDArray[np.float64]]:
+) -> dict[str, Floats]:
     """The scores (C, S) of C models on S splits by scorer, greater = better, as scorers return them.
 
     Parameters

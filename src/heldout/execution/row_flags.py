@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtrc
 from scipy.stats import binom, chi2, rankdata
 from sklearn.pipeline import Pipeline
 
 from heldout import _defaults
 from heldout._streams import stream
+from heldout._types import Array, Booleans, Floats, Indices
 from heldout.configurations import Configuration
 from heldout.data.equal_rows import codes_of_column, columns_of, copies_by_chance, number_of_copies, row_numbers
 from heldout.data.row_part import FIRST, row_part
@@ -57,7 +57,7 @@ def flags_of_table(task: Task, folds: Folds, entropy: int) -> dict[Flag, str]:
         return {}
 
 
-def flags_of_copies(task: Task, folds: NDArray[Any], entropy: int) -> dict[Flag, str]:
+def flags_of_copies(task: Task, folds: Array, entropy: int) -> dict[Flag, str]:
     """The flag of rows that are also in other folds; folds (N,), -1 for rows that only train."""
     tested, copies = int((folds >= 0).sum()), number_of_copies(row_numbers(task.X), folds)
     if copies <= LEAST_SHARE * tested:
@@ -124,7 +124,7 @@ def flags_of_time(predictions: HeldOutPredictions, truth: Truth, winner: int, en
     return {Flag.ROWS_FOLLOW_TIME: Flag.ROWS_FOLLOW_TIME.filled(correlation=value / total)}
 
 
-def _are_stretches(labels: NDArray[Any], truth: Truth) -> bool:
+def _are_stretches(labels: Array, truth: Truth) -> bool:
     """Whether every fold is a stretch of the file, or of the rows of each class: those of no shuffle are."""
     strata = _strata(truth)
     for stratum in np.unique(strata):
@@ -135,12 +135,12 @@ def _are_stretches(labels: NDArray[Any], truth: Truth) -> bool:
     return len(sizes) > 1 and sizes.min() >= LEAST_EXPECTED
 
 
-def _strata(truth: Truth) -> NDArray[np.intp]:
+def _strata(truth: Truth) -> Indices:
     """(N,): the class of each row, 0 where there are none."""
     return truth.values.astype(np.intp) if truth.kind.is_classification else np.zeros(truth.n_rows, dtype=np.intp)
 
 
-def _target_column(truth: Truth) -> NDArray[Any]:
+def _target_column(truth: Truth) -> Array:
     if truth.kind is TaskKind.SURVIVAL:
         return np.asarray(truth.values["time"])
     if truth.kind is TaskKind.OTHER:  # of several columns the first stands for all
@@ -148,7 +148,7 @@ def _target_column(truth: Truth) -> NDArray[Any]:
     return truth.values
 
 
-def _chance(column: NDArray[Any], folds: NDArray[np.intp], *, has_order: bool = True) -> float:
+def _chance(column: Array, folds: Indices, *, has_order: bool = True) -> float:
     """The p-value of a column that differs so much between folds: Kruskal and Wallis, or χ² of categories."""
     codes, sizes = codes_of_column(column), np.bincount(folds)
     if has_order and column.dtype.kind in "biufmM":
@@ -168,7 +168,7 @@ def _chance(column: NDArray[Any], folds: NDArray[np.intp], *, has_order: bool = 
     return float(chdtrc((len(sizes) - 1) * contrasts, (len(codes) - 1) * contrasts * between / total))
 
 
-def _errors(predictions: HeldOutPredictions, truth: Truth, winner: int) -> NDArray[np.float64] | None:
+def _errors(predictions: HeldOutPredictions, truth: Truth, winner: int) -> Floats | None:
     """(N,): by how much the winner is wrong in each row of the first repeat; None where nothing says so."""
     responses, codes = predictions.responses, truth.values
     if Response.VALUES in responses and truth.kind is TaskKind.REGRESSION:
@@ -252,7 +252,7 @@ def _front_of(model: Any) -> str:
     return front
 
 
-def n_scored(task: Task, tested: NDArray[np.bool_], X: Any, y: Any) -> int:
+def n_scored(task: Task, tested: Booleans, X: Any, y: Any) -> int:
     """How many of these rows are certainly tested rows of the task; 0 where that is not certain."""
     target, own = np.asarray(task.target), np.asarray(y)
     if X is task.X:
@@ -269,7 +269,7 @@ def n_scored(task: Task, tested: NDArray[np.bool_], X: Any, y: Any) -> int:
     return found if by_chance < _BY_CHANCE else 0
 
 
-def _most_twins(numbers: NDArray[np.intp]) -> float:
+def _most_twins(numbers: Indices) -> float:
     """The largest plausible share of new rows that are like one of these, from pairs of these that are alike."""
     times = np.unique(numbers, return_counts=True)[1]
     n_pairs = times[times > 1].sum() / 2
@@ -277,12 +277,12 @@ def _most_twins(numbers: NDArray[np.intp]) -> float:
     return float(min(2 * most_pairs / len(numbers), 1.0))
 
 
-def _agreement(target: NDArray[Any]) -> float:
+def _agreement(target: Array) -> float:
     """How often two rows have the same target."""
     shares = np.unique(target, return_counts=True)[1] / len(target)
     return float((shares**2).sum())
 
 
-def _stacked(X: Any, other: Any) -> NDArray[Any]:
+def _stacked(X: Any, other: Any) -> Array:
     tables = [each.toarray() if hasattr(each, "toarray") else np.asarray(each) for each in (X, other)]
     return np.concatenate(tables)

@@ -9,10 +9,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import sklearn
-from numpy.typing import NDArray
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from heldout import _defaults
+from heldout._types import Indices
 from heldout.configurations import Configuration, Configurations
 from heldout.data.task import Task
 from heldout.dropping import SearchStrategy, drop_rule_of
@@ -102,7 +102,7 @@ class Search(SearchSpec):
     catch: tuple[type[Exception], ...] = ()
     """With ``error_score="raise"``, of an adaptive search: exceptions that fail their configuration and do not end
     the search."""
-    origin: NDArray[np.intp] | None = None
+    origin: Indices | None = None
     """The original row of each row, where some are copies that early stopping keeps together."""
     weights_reached: Mapping[str, str] | None = None
     """``reach_of_weights`` by scorer, of a search whose parameters of ``fit`` are not known."""

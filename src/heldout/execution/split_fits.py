@@ -10,11 +10,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
 from heldout._sklearn import params_at, rows_at, split_rows
+from heldout._types import Array, Floats
 from heldout.configurations import Configuration
 from heldout.data.task import Truth
 from heldout.errors import InputError, NoExit, StrangeLabelError
@@ -214,12 +214,12 @@ class SplitFits:
             train_scores=train_scores,
         )
 
-    def _predictions(self, model: Any, X_test: Any) -> tuple[dict[Response, NDArray[Any]], dict[str, Exception]]:
+    def _predictions(self, model: Any, X_test: Any) -> tuple[dict[Response, Array], dict[str, Exception]]:
         """The responses that can be recorded, and why others cannot, by the scorers that read these.
 
         Other scorers stand, as in scikit-learn, and so does a scorer that counts a strange label as wrong.
         """
-        responses: dict[Response, NDArray[Any]] = {}
+        responses: dict[Response, Array] = {}
         unusable: dict[str, Exception] = {}
         for response in responses_to_record(self.work.task.truth, self.work.scoring, model):
             try:
@@ -330,7 +330,7 @@ class SplitFits:
         keys = {key for position in self.positions for key in self._chain(position).keys}
         return self.work.share_memory is None or 4 * len(keys) * size_of(self.work.task.X) <= self.work.share_memory
 
-    def _has_responses(self, predictions: Mapping[Response, NDArray[Any]]) -> bool:
+    def _has_responses(self, predictions: Mapping[Response, Array]) -> bool:
         return has_responses(self.work.scoring.metrics.values(), predictions)
 
     @cached_property
@@ -354,7 +354,7 @@ class SplitFits:
         return self.work.task.truth.rows(self.split.test)
 
     @cached_property
-    def _test_weight(self) -> NDArray[np.float64] | None:
+    def _test_weight(self) -> Floats | None:
         weight = self.work.routed.score.get("sample_weight")
         return None if weight is None else np.asarray(weight, dtype=np.float64)[self.split.test]
 

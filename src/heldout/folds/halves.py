@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._streams import RandomState, entropy_of
+from heldout._types import Indices
 from heldout.data.checks import check_count
 from heldout.data.task import checked_groups, distinct
 from heldout.errors import InputError
 
 
-def split_items(
-    n: int, groups: Any = None, *, random_state: RandomState = None
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def split_items(n: int, groups: Any = None, *, random_state: RandomState = None) -> tuple[Indices, Indices]:
     """Divide n items into two random halves that keep groups whole: one to propose on, one to select on.
 
     Prompts that an optimiser or a person changes because of scores are fitted to the items that gave these scores.

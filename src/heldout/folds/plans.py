@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import (
     BaseCrossValidator,
     GroupKFold,
@@ -39,11 +38,12 @@ from sklearn.utils.multiclass import type_of_target
 
 from heldout._streams import entropy_of, numpy_seed
 from heldout._text import counted
+from heldout._types import Array, Booleans, Indices
 from heldout.data.checks import MOST_SPLITS, check_count, refuse_more_than
 from heldout.data.task import Task, has_fields, labels_text
 from heldout.errors import InputError
 
-Pair = tuple[NDArray[np.intp], NDArray[np.intp]]
+Pair = tuple[Indices, Indices]
 GROUP_DRAWS = 50
 """The number of hold-outs of whole groups that are drawn; the one that keeps the classes best is used."""
 
@@ -523,7 +523,7 @@ class OneSample:
         return "group" if self.grouped else "row"
 
     @staticmethod
-    def _is_usable(counts: NDArray[np.intp], held: NDArray[np.bool_]) -> bool:
+    def _is_usable(counts: Indices, held: Booleans) -> bool:
         drawn, left_out = counts > 0, counts == 0
         can_be_apart = held.sum(axis=0) > 1
         return bool(
@@ -664,10 +664,10 @@ class _AutoSplitter:
 
 def number_of_folds(
     n_rows: int,
-    classes: NDArray[Any] | None = None,
+    classes: Array | None = None,
     groups: Any = None,
     most: int = MOST_FOLDS,
-    events: NDArray[np.bool_] | None = None,
+    events: Booleans | None = None,
 ) -> int:
     """The largest K up to ``most`` for which every fold can test a row, or a group, of every class.
 
@@ -706,7 +706,7 @@ def number_of_folds(
     return min(most, sizes[least])
 
 
-def events_of(y: Any) -> NDArray[np.bool_] | None:
+def events_of(y: Any) -> Booleans | None:
     """(N,): whether the event was seen, of a target of events and times; None of any other.
 
     Examples
@@ -845,13 +845,7 @@ class PairedHoldOut(FoldPlan):
                 yield from self._in_half(np.sort(rows), n_rows, y, groups, (entropy, number, half), stratified)
 
     def _in_half(
-        self,
-        rows: NDArray[np.intp],
-        n_rows: int,
-        y: Any,
-        groups: Any,
-        half: tuple[int, int, int],
-        stratified: bool,
+        self, rows: Indices, n_rows: int, y: Any, groups: Any, half: tuple[int, int, int], stratified: bool
     ) -> Iterator[Pair]:
         entropy, halving, number = half
         own_y = None if y is None else np.asarray(y)[rows]
@@ -870,9 +864,7 @@ class PairedHoldOut(FoldPlan):
                 yield rows[train], rows[test]
 
 
-def pairs_in_halves(
-    plan: FoldPlan, n_rows: int, labels: NDArray[Any] | None, groups: Any, entropy: int
-) -> list[Pair]:
+def pairs_in_halves(plan: FoldPlan, n_rows: int, labels: Array | None, groups: Any, entropy: int) -> list[Pair]:
     """Training and test rows of the splits of halves that a plan has; seeded by the run if the plan has no seed.
 
     ``labels`` are those of the classes that stay in proportion; None where there are none.

@@ -17,16 +17,16 @@ from itertools import combinations, islice
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit, check_cv
 
 from heldout._streams import numpy_seed
+from heldout._types import Array, Booleans, Codes, Indices
 from heldout.data.checks import MOST_SPLITS, check_count, check_fits, refuse_beyond_memory, refuse_more_than
 from heldout.data.task import Task, TaskKind, labels_text, shortened
 from heldout.errors import InputError
 from heldout.folds.plans import FoldPlan, check_class_sizes, pairs_in_halves, plan_of_cv, rounds_of
 
-Rows = NDArray[np.intp]
+Rows = Indices
 Place: TypeAlias = tuple[int, int]
 """A split's repeat and fold."""
 
@@ -93,7 +93,7 @@ class Folds:
         return {repeat: column for column, repeat in enumerate(sorted({split.repeat for split in self.splits}))}
 
     @cached_property
-    def labels(self) -> NDArray[np.int32]:
+    def labels(self) -> Codes:
         """Fold of each row in each repeat (N, R), -1 where the repeat does not test it."""
         labels = np.full((self.n_rows, self.n_repeats), -1, dtype=np.int32)
         for split in self.splits:
@@ -296,9 +296,7 @@ def _is_pair(split: Any) -> bool:
     )
 
 
-def _number_of_splits(
-    cv: Any, repeats: int, task: Task, labels: NDArray[Any] | None, params: Mapping[str, Any]
-) -> int:
+def _number_of_splits(cv: Any, repeats: int, task: Task, labels: Array | None, params: Mapping[str, Any]) -> int:
     """The number of splits, if known without making them; else 0."""
     if cv is None or isinstance(cv, int | np.integer):
         return int(repeats) * (5 if cv is None else int(cv))
@@ -335,7 +333,7 @@ def _folds_of_classes(cv: Any) -> int | None:
 
 
 def _splitters(
-    cv: Any, repeats: int, entropy: int, labels: NDArray[Any] | None, stratify: bool, grouped: bool
+    cv: Any, repeats: int, entropy: int, labels: Array | None, stratify: bool, grouped: bool
 ) -> Sequence[Any]:
     if isinstance(cv, FoldPlan):
         return rounds_of(cv, repeats, entropy, stratified=stratify, grouped=grouped)
@@ -343,7 +341,7 @@ def _splitters(
 
 
 def _splitter_of_repeat(
-    cv: Any, repeat: int, repeats: int, entropy: int, labels: NDArray[Any] | None, stratify: bool
+    cv: Any, repeat: int, repeats: int, entropy: int, labels: Array | None, stratify: bool
 ) -> Any:
     if repeats == 1:
         try:
@@ -384,7 +382,7 @@ def _numbered(pairs: Iterable[tuple[Any, Any]], n_rows: int, first_repeat: int) 
     return splits
 
 
-def _check_held_out(number: int, train: Rows, test: Rows, in_training: NDArray[np.bool_]) -> None:
+def _check_held_out(number: int, train: Rows, test: Rows, in_training: Booleans) -> None:
     """Refuse a split whose test rows are none, or not held out. ``in_training`` (N,) is overwritten."""
     if not len(test) or not len(train):
         empty = "test" if not len(test) else "training"
@@ -449,7 +447,7 @@ def _row_numbers(rows: Any, n_rows: int) -> Rows:
     return index.astype(np.intp)
 
 
-def _check_groups(splits: Sequence[Split], groups: NDArray[Any] | None) -> None:
+def _check_groups(splits: Sequence[Split], groups: Array | None) -> None:
     if groups is None:
         return
     for number, split in enumerate(splits):

@@ -15,7 +15,6 @@ from math import isfinite
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import chi2, f
 from scipy.stats import t as student
 from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier, is_regressor
@@ -23,7 +22,7 @@ from sklearn.pipeline import Pipeline
 
 from heldout._record import Record
 from heldout._text import is_one_of
-from heldout._types import Floats
+from heldout._types import Array, Floats
 from heldout.data.checks import check_p_remove
 from heldout.data.task import shortened
 from heldout.errors import InputError
@@ -125,7 +124,7 @@ class BackwardSelection:
         tables: Sequence[Any],
         y: Any,
         params: Mapping[str, Any],
-        weights: NDArray[np.float64] | None = None,
+        weights: Floats | None = None,
     ) -> tuple[list[Any], Selection]:
         """The models fitted on the selected terms, and the selection.
 
@@ -256,7 +255,7 @@ class KeptColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return np.zeros((X.shape[0], 1))
         return X.iloc[:, list(self.places)] if is_frame(X) else X[:, list(self.places)]
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Of the columns that are passed on."""
         names = self.names_ if input_features is None else [str(input_features[place]) for place in self.places]
         return np.array(names or ["nothing"], dtype=object)
@@ -286,7 +285,7 @@ def _of_columns(model: Any, table: Any, y: Any, params: Mapping[str, Any], kept:
 
 
 def _pooled(
-    models: Sequence[Any], tables: Sequence[Any], y: Any, weights: NDArray[np.float64] | None
+    models: Sequence[Any], tables: Sequence[Any], y: Any, weights: Floats | None
 ) -> tuple[list[Coefficients], PooledCoefficients]:
     each = [coefficients_of(model, table, y, weights) for model, table in zip(models, tables, strict=True)]
     known = [one for one in each if one is not None]

@@ -11,18 +11,15 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from heldout._streams import RandomState, entropy_of
-from heldout._types import Floats
+from heldout._types import Array, Booleans, Floats, Indices
 from heldout.data.checks import check_count
 from heldout.data.task import array_of, missing
 from heldout.errors import InputError
 from heldout.imputation.tables import Holes, columns_named, holes_of, is_frame
-
-Codes = NDArray[np.intp]
 
 SHRINKAGE = 0.1
 _STEPS = 50
@@ -31,7 +28,7 @@ _STEPS = 50
 class Equation(Protocol):
     """A column's model with coefficients that were drawn."""
 
-    def draw(self, Z: Floats, rng: np.random.Generator) -> NDArray[np.float64] | NDArray[np.intp]:
+    def draw(self, Z: Floats, rng: np.random.Generator) -> Floats | Indices:
         """A value a row of the predictors."""
         ...
 
@@ -61,7 +58,7 @@ class CategoryEquation:
         others, _ = _others_and_norm(Z @ self.coefficients)
         return np.column_stack([1 - others.sum(axis=1), others])
 
-    def draw(self, Z: Floats, rng: np.random.Generator) -> Codes:
+    def draw(self, Z: Floats, rng: np.random.Generator) -> Indices:
         below = np.cumsum(self.probabilities(Z), axis=1)[:, :-1]
         # The number of cumulated shares that a uniform number passes is the category drawn.
         return (rng.random(len(Z))[:, None] >= below).sum(axis=1)
@@ -90,7 +87,7 @@ def linear_equation(Z: Floats, y: Floats, rng: np.random.Generator) -> LinearEqu
     return LinearEquation(best + noise * _spread(information, rng), noise)
 
 
-def category_equation(Z: Floats, codes: Codes, k: int, rng: np.random.Generator) -> CategoryEquation:
+def category_equation(Z: Floats, codes: Indices, k: int, rng: np.random.Generator) -> CategoryEquation:
     """Draw a multinomial logistic regression from the normal approximation of its posterior.
 
     - ``Z`` (n, P): as in ``linear_equation``.
@@ -180,19 +177,19 @@ class NumberColumn:
         """Predictors that it is."""
         return 1
 
-    def coded(self, raw: NDArray[Any]) -> Floats:
+    def coded(self, raw: Array) -> Floats:
         """In standard units; NaN where missing."""
         return (raw.astype(np.float64) - self.mean) / self.scale
 
-    def predictors(self, coded: NDArray[Any]) -> Floats:
+    def predictors(self, coded: Array) -> Floats:
         """(n, width)."""
         return coded[:, None]
 
-    def equation(self, Z: Floats, coded: NDArray[Any], rng: np.random.Generator) -> Equation:
+    def equation(self, Z: Floats, coded: Array, rng: np.random.Generator) -> Equation:
         """The column given the others, drawn."""
         return linear_equation(Z, coded, rng)
 
-    def written(self, coded: NDArray[Any], within: bool) -> NDArray[Any]:
+    def written(self, coded: Array, within: bool) -> Array:
         """Values in the column's own units, cut to the observed range if set."""
         values = coded * self.scale + self.mean
         return values.clip(self.low, self.high) if within else values
@@ -202,7 +199,7 @@ class NumberColumn:
 class CategoryColumn:
     """A column of k categories, or of two distinct numbers."""
 
-    labels: NDArray[Any]
+    labels: Array
     """(k,): those that were observed, in order."""
 
     @property
@@ -210,22 +207,22 @@ class CategoryColumn:
         """Predictors that it is."""
         return len(self.labels) - 1
 
-    def coded(self, raw: NDArray[Any]) -> NDArray[np.intp]:
+    def coded(self, raw: Array) -> Indices:
         """Codes; -1 where missing or never observed when the imputer was fitted."""
         place = {label: code for code, label in enumerate(self.labels.tolist())}
         values, absent = raw.tolist(), missing(raw)
         codes = [-1 if gone else place.get(value, -1) for value, gone in zip(values, absent, strict=True)]
         return np.array(codes, dtype=np.intp)
 
-    def predictors(self, coded: NDArray[Any]) -> Floats:
+    def predictors(self, coded: Array) -> Floats:
         """(n, width): one of 0 and 1 for each category but the first."""
         return (coded[:, None] == np.arange(1, len(self.labels))).astype(np.float64)
 
-    def equation(self, Z: Floats, coded: NDArray[Any], rng: np.random.Generator) -> Equation:
+    def equation(self, Z: Floats, coded: Array, rng: np.random.Generator) -> Equation:
         """The column given the others, drawn."""
         return category_equation(Z, coded, len(self.labels), rng)
 
-    def written(self, coded: NDArray[Any], within: bool) -> NDArray[Any]:
+    def written(self, coded: Array, within: bool) -> Array:
         """The labels; always such as were observed."""
         return self.labels[coded]
 
@@ -233,14 +230,14 @@ class CategoryColumn:
 Column = NumberColumn | CategoryColumn
 
 
-def raw_columns(X: Any) -> list[NDArray[Any]]:
+def raw_columns(X: Any) -> list[Array]:
     """The columns of a pandas table or an array, numbers as float64 and all else as objects."""
     if hasattr(X, "iloc"):
         return [_plain(X.iloc[:, j].to_numpy()) for j in range(X.shape[1])]
     return [_plain(X[:, j]) for j in range(X.shape[1])]
 
 
-def _plain(values: NDArray[Any]) -> NDArray[Any]:
+def _plain(values: Array) -> Array:
     column = array_of(values, "a column")
     # Booleans and text stay objects, so that 1 and True are distinct when written back.
     return column.astype(np.float64) if column.dtype.kind in "iuf" else column.astype(object)
@@ -253,7 +250,7 @@ def declared_categorical(X: Any) -> set[int]:
     return {j for j, dtype in enumerate(X.dtypes) if str(dtype) == "category"}
 
 
-def column_of_kind(raw: NDArray[Any], name: Any, categorical: bool, most: int) -> Column:
+def column_of_kind(raw: Array, name: Any, categorical: bool, most: int) -> Column:
     """Read what a column is from its observed values.
 
     Raises InputError when it has none, holds dates or infinite numbers, or more categories than allowed.
@@ -279,7 +276,7 @@ def column_of_kind(raw: NDArray[Any], name: Any, categorical: bool, most: int) -
     return CategoryColumn(labels)
 
 
-def _labels(seen: NDArray[Any], name: Any) -> NDArray[Any]:
+def _labels(seen: Array, name: Any) -> Array:
     if seen.dtype.kind == "f":
         return np.unique(seen)
     try:
@@ -385,7 +382,7 @@ class ChainedImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         self.fit_transform(X)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Fit, and return the table with missing values drawn: float64 if all columns are numbers, else objects."""
         table = self._checked(X, reset=True)
         raw, holes, names = raw_columns(table), holes_of(table), columns_named(table)
@@ -407,7 +404,7 @@ class ChainedImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         self.equations_: list[Equation] = [chain.learned(j) for j in range(len(self.columns_))]
         return self._written(raw, holes, chain.coded)
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: Any) -> Array:
         """Draw the missing values of another table; for the fitted rows use ``fit_transform``."""
         check_is_fitted(self, "equations_")
         table = self._checked(X, reset=False)
@@ -437,12 +434,12 @@ class ChainedImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
             return validate_data(self, X, reset=reset, skip_check_array=True)
         return validate_data(self, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
 
-    def _refuse_other_kinds(self, raw: list[NDArray[Any]]) -> None:
+    def _refuse_other_kinds(self, raw: list[Array]) -> None:
         for j, (column, values) in enumerate(zip(self.columns_, raw, strict=True)):
             if not hasattr(column, "labels") and values.dtype.kind != "f":
                 raise InputError(f"column {j} held numbers when the imputer was fitted, and now holds others.")
 
-    def _written(self, raw: list[NDArray[Any]], holes: Holes, coded: list[NDArray[Any]]) -> NDArray[Any]:
+    def _written(self, raw: list[Array], holes: Holes, coded: list[Array]) -> Array:
         whole = np.empty(holes.shape, dtype=np.float64 if all(c.dtype.kind == "f" for c in raw) else object)
         for j, column in enumerate(self.columns_):
             whole[:, j] = raw[j]
@@ -464,9 +461,9 @@ class _Chain:
     """The state between two draws: every column complete, as codes and as predictors."""
 
     columns: list[Column]
-    coded: list[NDArray[Any]]
+    coded: list[Array]
     holes: Holes
-    observed: list[NDArray[Any]]
+    observed: list[Array]
     rng: np.random.Generator
 
     def __post_init__(self) -> None:
@@ -494,5 +491,5 @@ class _Chain:
         # In place, so that the next column sees the new values.
         self.predictors[:, self.starts[j] : self.ends[j]] = self.columns[j].predictors(self.coded[j])
 
-    def _others(self, j: int, rows: NDArray[np.bool_]) -> Floats:
+    def _others(self, j: int, rows: Booleans) -> Floats:
         return np.delete(self.predictors[rows], slice(self.starts[j], self.ends[j]), axis=1)

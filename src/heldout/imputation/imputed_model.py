@@ -14,7 +14,6 @@ from typing import Any
 
 import joblib
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin, clone, is_classifier, is_regressor
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.pipeline import Pipeline
@@ -22,7 +21,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from heldout._streams import RandomState, entropy_of
-from heldout._types import Floats
+from heldout._types import Array, Floats
 from heldout.data.task import TaskKind, Truth, has_fields, truth_of
 from heldout.errors import InputError
 from heldout.imputation.coefficients import PooledCoefficients, coefficients_of, pool_coefficients
@@ -222,7 +221,7 @@ class ImputedModel(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     @available_if(_has("predict"))  # type: ignore[untyped-decorator]
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """Labels, or the mean of values or risks: shape (n,)."""
         return self._fitted().predict(X)
 

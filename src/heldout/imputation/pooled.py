@@ -11,13 +11,12 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.metaestimators import available_if
 
-from heldout._types import Floats
+from heldout._types import Array, Floats
 from heldout.errors import InputError
 from heldout.imputation.backward import Selection
 from heldout.metrics.survival_model import gives_survival, risks, survival
@@ -105,7 +104,7 @@ class PooledModel(BaseEstimator):  # type: ignore[misc]
         return self.members[0].__sklearn_tags__()
 
     @available_if(_all_have("predict"))  # type: ignore[untyped-decorator]
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """Labels, or the mean of values or risks: shape (n,)."""
         if not hasattr(self, "classes_"):
             # Risks of survival models point the same way; of any other model they are what it predicts.
@@ -193,5 +192,5 @@ def _log_baseline_hazard(model: Any, X: Any, times: Any) -> Floats:
         return np.log(cumulative[row, np.arange(len(row))]) - risk[row]
 
 
-def _known_to_both(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+def _known_to_both(a: Array, b: Array) -> Array:
     return a[np.isin(a, b)]

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from heldout._streams import numpy_seed
 from heldout._text import is_one_of
+from heldout._types import Booleans, Floats
 from heldout.data.task import TaskKind, Truth, shortened
 from heldout.errors import InputError
 from heldout.imputation.backward import BackwardSelection
@@ -135,7 +135,7 @@ class Imputation:
         tables: Sequence[Any],
         y: Any,
         params: Mapping[str, Any],
-        weights: NDArray[np.float64] | None = None,
+        weights: Floats | None = None,
     ) -> PooledModel:
         """The pooled model: one model fitted on the selected terms of each completion.
 
@@ -316,7 +316,7 @@ def _check_answer(inputs: Any, answer: Any, name: str) -> None:
             )
 
 
-def outcome_columns(truth: Truth) -> NDArray[np.float64]:
+def outcome_columns(truth: Truth) -> Floats:
     """The target as numbers.
 
     Returns (N, k): binary: 1 for the second class. Several classes: a column of 0 and 1 for each but the first.
@@ -343,7 +343,7 @@ def outcome_columns(truth: Truth) -> NDArray[np.float64]:
     return (truth.values[:, None] == np.arange(1, truth.n_classes)).astype(np.float64)
 
 
-def nelson_aalen(event: NDArray[np.bool_], time: NDArray[np.float64]) -> NDArray[np.float64]:
+def nelson_aalen(event: Booleans, time: Floats) -> Floats:
     """(N,): the cumulative hazard at each row's own time, the sum of d/n over event times up to it.
 
     Examples

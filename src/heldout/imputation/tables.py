@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from heldout._types import Array, Booleans, Floats
 from heldout.data.task import array_of, missing
 from heldout.errors import InputError
 
-Holes = NDArray[np.bool_]
+Holes = Booleans
 """(N, p): true where a value is missing."""
 
 
@@ -101,12 +101,12 @@ def columns_named(X: Any) -> list[Any]:
     return list(X.columns) if is_frame(X) else list(range(X.shape[1]))
 
 
-def column_at(X: Any, j: int) -> NDArray[Any]:
+def column_at(X: Any, j: int) -> Array:
     """One column's values."""
     return np.asarray(X.iloc[:, j].to_numpy() if is_frame(X) else X[:, j])
 
 
-def with_columns(X: Any, extra: NDArray[np.float64]) -> Any:
+def with_columns(X: Any, extra: Floats) -> Any:
     """The table with columns of numbers appended at its right."""
     if not is_frame(X):
         return np.hstack([X, extra.astype(X.dtype if X.dtype.kind in "fO" else np.float64)])
@@ -154,7 +154,7 @@ def filled(X: Any, holes: Holes, answer: Any) -> Any:
     return whole
 
 
-def _of_type(values: NDArray[Any], dtype: Any) -> Any:
+def _of_type(values: Array, dtype: Any) -> Any:
     """Drawn values as a column of this type holds them: the nearest, of whole numbers and of true and false."""
     if dtype.kind not in "fiub":
         # Objects, so that a column of text or categories gets its own values and not NumPy's.

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cython_blas
 
-from heldout._types import Floats, Weightings
+from heldout._types import Array, Booleans, Codes, Counts, Floats, Indices, Weightings
 from heldout.kernels import (
     _core,
     reference,
@@ -24,13 +24,13 @@ MOST_STEPS = 1 << 24
 """Steps of rank programs (32 bytes each) that one kernel keeps; further programs are compiled each time."""
 
 
-def draw_units(seed: int, bootstraps: NDArray[np.uint64], attempt: int, n_units: int) -> NDArray[np.uint8]:
+def draw_units(seed: int, bootstraps: NDArray[np.uint64], attempt: int, n_units: int) -> Counts:
     counts = np.empty((len(bootstraps), n_units), dtype=np.uint8)
     _core.draw_units(seed, _whole(bootstraps, np.uint64), attempt, counts)
     return counts
 
 
-def cut_rows(counts: Weightings, rows: NDArray[np.intp]) -> Weightings:
+def cut_rows(counts: Weightings, rows: Indices) -> Weightings:
     if counts.dtype != np.uint8:
         return reference.cut_rows(counts, rows)
     n_rows, rows = counts.shape[1], _whole(rows, np.int64)
@@ -45,13 +45,13 @@ def total_weight(counts: Weightings) -> Floats:
     return reference.total_weight(counts) if counts.dtype != np.uint8 else _totals(counts, None)
 
 
-def weight_of(counts: Weightings, rows: NDArray[np.bool_]) -> Floats:
+def weight_of(counts: Weightings, rows: Booleans) -> Floats:
     if counts.dtype != np.uint8:
         return reference.weight_of(counts, rows)
     return _totals(counts, _flags(rows, counts.shape[1]))
 
 
-def _totals(counts: NDArray[np.uint8], flags: NDArray[np.bool_] | None) -> Floats:
+def _totals(counts: Counts, flags: Booleans | None) -> Floats:
     totals = np.empty(len(counts))
     _core.total_counts(_whole(counts), flags, totals)
     return totals
@@ -65,13 +65,13 @@ class Compiled:
     _core: Any
     _parts: tuple[int, ...] = ()  # the shape of what a column has, if it is more than a number
 
-    def all(self, counts: Weightings) -> NDArray[Any]:
+    def all(self, counts: Weightings) -> Array:
         counts = _checked(counts, self.n_rows)
         out = np.empty((len(counts), self.n_columns, *self._parts), dtype=self._type_of(counts))
         self._core.all(counts, out)
         return out
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> NDArray[Any]:
+    def selected(self, counts: Weightings, columns: Indices) -> Array:
         counts, columns = _checked(counts, self.n_rows), _checked_columns(columns, len(counts), self.n_columns)
         out = np.empty((len(counts), *self._parts), dtype=self._type_of(counts))
         self._core.selected(counts, columns, out)
@@ -83,11 +83,7 @@ class Compiled:
 
 class CompiledRankSums(Compiled, reference.RankSums):
     def __init__(
-        self,
-        scores: Floats,
-        positive: NDArray[np.bool_],
-        negative: NDArray[np.bool_],
-        folds: NDArray[np.integer] | None = None,
+        self, scores: Floats, positive: Booleans, negative: Booleans, folds: NDArray[np.integer] | None = None
     ) -> None:
         self.n_rows, self.n_columns = scores.shape
         positive, negative = _flags(positive, self.n_rows), _flags(negative, self.n_rows)
@@ -103,7 +99,7 @@ class CompiledConcordanceSums(Compiled, reference.ConcordanceSums):
     def __init__(
         self,
         risks: Floats,
-        event: NDArray[np.bool_],
+        event: Booleans,
         time: Floats,
         factors: Floats | None = None,
         folds: NDArray[np.integer] | None = None,
@@ -115,10 +111,10 @@ class CompiledConcordanceSums(Compiled, reference.ConcordanceSums):
         codes = _codes(folds, self.n_rows)
         self._core = _core.ConcordanceSums(_aligned(risks), places, self._factors, codes, MOST_STEPS)
 
-    def all(self, counts: Weightings) -> NDArray[Any]:
+    def all(self, counts: Weightings) -> Array:
         return super().all(self._weights(counts))
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> NDArray[Any]:
+    def selected(self, counts: Weightings, columns: Indices) -> Array:
         return super().selected(self._weights(counts), columns)
 
     def _type_of(self, counts: Weightings) -> Any:
@@ -130,13 +126,13 @@ class CompiledConcordanceSums(Compiled, reference.ConcordanceSums):
 
 
 class CompiledCellSums(reference.CellSums):
-    def __init__(self, cells: NDArray[np.int32], n_cells: int) -> None:
+    def __init__(self, cells: Codes, n_cells: int) -> None:
         self.n_rows, self.n_columns = cells.shape
         self.n_cells = n_cells
         self._cells = _whole(cells, np.int32)
         self._core = _core.CellSums(self._cells, n_cells)
 
-    def all(self, counts: Weightings) -> NDArray[Any]:
+    def all(self, counts: Weightings) -> Array:
         counts = _checked(counts, self.n_rows)
         sums = np.empty((len(counts), self.n_columns * self.n_cells), dtype=accumulator(counts))
         if counts.dtype == np.uint8:
@@ -145,7 +141,7 @@ class CompiledCellSums(reference.CellSums):
             _core.weighted_cell_sums(self._cells, self.n_cells, counts, sums)
         return sums.reshape(len(counts), self.n_columns, self.n_cells)
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> NDArray[Any]:
+    def selected(self, counts: Weightings, columns: Indices) -> Array:
         if counts.dtype != np.uint8:
             return super().selected(counts, columns)
         counts, columns = _checked(counts, self.n_rows), _checked_columns(columns, len(counts), self.n_columns)
@@ -165,7 +161,7 @@ class CompiledLossSums(reference.LossSums):
         _core.weighted_loss_sums(_whole(self._losses), counts, sums)
         return sums
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+    def selected(self, counts: Weightings, columns: Indices) -> Floats:
         if counts.dtype != np.uint8:
             return super().selected(counts, columns)
         counts, columns = _checked(counts, self.n_rows), _checked_columns(columns, len(counts), self.n_columns)
@@ -175,24 +171,24 @@ class CompiledLossSums(reference.LossSums):
 
 
 class CompiledPrecisionSums(Compiled, reference.PrecisionSums):
-    def __init__(self, scores: Floats, positive: NDArray[np.bool_]) -> None:
+    def __init__(self, scores: Floats, positive: Booleans) -> None:
         self.n_rows, self.n_columns = scores.shape
         self._core = _core.PrecisionSums(_aligned(scores), _flags(positive, self.n_rows))
 
 
 class CompiledSensitivityWithin(Compiled, reference_curves.SensitivityWithin):
-    def __init__(self, scores: Floats, positive: NDArray[np.bool_], share: float) -> None:
+    def __init__(self, scores: Floats, positive: Booleans, share: float) -> None:
         self.n_rows, self.n_columns = scores.shape
         self._core = _core.CurveStart(*_curve(scores, positive, share), False)
 
 
 class CompiledAreaWithin(Compiled, reference_curves.AreaWithin):
-    def __init__(self, scores: Floats, positive: NDArray[np.bool_], share: float) -> None:
+    def __init__(self, scores: Floats, positive: Booleans, share: float) -> None:
         self.n_rows, self.n_columns = scores.shape
         self._core = _core.CurveStart(*_curve(scores, positive, share), True)
 
 
-def _curve(scores: Floats, positive: NDArray[np.bool_], share: float) -> tuple[Floats, NDArray[np.bool_], float]:
+def _curve(scores: Floats, positive: Booleans, share: float) -> tuple[Floats, Booleans, float]:
     reference_curves.check_share(share)
     return _aligned(scores), _flags(positive, len(scores)), float(share)
 
@@ -205,7 +201,7 @@ class CompiledRankCorrelations(Compiled, reference.RankCorrelations):
 
 
 class CompiledBinnedGaps(Compiled, reference_curves.BinnedGaps):
-    def __init__(self, values: Floats, bins: NDArray[np.int32], n_bins: int, most: int) -> None:
+    def __init__(self, values: Floats, bins: Codes, n_bins: int, most: int) -> None:
         super().__init__(values, bins, n_bins, most)
         self._core = _core.BinnedGaps(_whole(self._values), _whole(bins, np.int32), n_bins)
         del self._values, self._bins
@@ -214,7 +210,7 @@ class CompiledBinnedGaps(Compiled, reference_curves.BinnedGaps):
 class CompiledLogisticFits(Compiled, reference_curves.LogisticFits):
     _parts = (2,)
 
-    def __init__(self, values: Floats, positive: NDArray[np.bool_], given_slope: bool) -> None:
+    def __init__(self, values: Floats, positive: Booleans, given_slope: bool) -> None:
         self.n_rows, self.n_columns = values.shape
         reference_curves.check_log_odds(values)
         self._core = _core.LogisticFits(_aligned(values), _flags(positive, self.n_rows), given_slope)
@@ -226,7 +222,7 @@ class CompiledMedians(Compiled, reference.Medians):
         self._core = _core.Medians(_aligned(values))
 
 
-def best_out_of_bag(sums: Any, counts: NDArray[np.uint8], *, greatest: bool) -> tuple[NDArray[np.intp], Any]:
+def best_out_of_bag(sums: Any, counts: Counts, *, greatest: bool) -> tuple[Indices, Any]:
     has_factors = isinstance(sums, CompiledConcordanceSums) and sums._factors is not None
     of_integers = isinstance(sums, CompiledRankSums | CompiledCellSums | CompiledConcordanceSums)
     if not of_integers or has_factors or counts.dtype != np.uint8:
@@ -268,12 +264,12 @@ def _of_pairs(kernel: Callable[..., None], left: Floats, right: Floats) -> Float
     return out
 
 
-def _whole(values: NDArray[Any], dtype: Any = None) -> NDArray[Any]:
+def _whole(values: Array, dtype: Any = None) -> Array:
     """In C order, aligned and in native byte order, as C++ needs it; not copied if it already is."""
     return np.require(values, values.dtype.newbyteorder("=") if dtype is None else dtype, ("C", "A", "E"))
 
 
-def _aligned(values: NDArray[Any]) -> Floats:
+def _aligned(values: Array) -> Floats:
     """Floats of any strides, aligned as C++ needs them."""
     return np.require(values, np.float64, ("A", "E"))
 
@@ -283,12 +279,12 @@ def _checked(counts: Weightings, n_rows: int) -> Weightings:
     return _whole(counts)
 
 
-def _checked_columns(columns: NDArray[np.intp], lanes: int, n_columns: int) -> NDArray[np.int64]:
+def _checked_columns(columns: Indices, lanes: int, n_columns: int) -> NDArray[np.int64]:
     check_columns(columns, lanes, n_columns)
     return _whole(columns, np.int64)
 
 
-def _flags(flags: NDArray[np.bool_], n_rows: int) -> NDArray[np.bool_]:
+def _flags(flags: Booleans, n_rows: int) -> Booleans:
     if flags.shape != (n_rows,):
         raise ValueError(f"flags must have shape ({n_rows},), one per row, got {flags.shape}")
     return _whole(flags, np.bool_)

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import ddot
 
-from heldout._types import Floats, Weightings
+from heldout._types import Array, Booleans, Codes, Counts, Floats, Indices, Weightings
 
 
-def draw_units(seed: int, bootstraps: NDArray[np.uint64], attempt: int, n_units: int) -> NDArray[np.uint8]:
+def draw_units(seed: int, bootstraps: NDArray[np.uint64], attempt: int, n_units: int) -> Counts:
     """How often each unit is drawn: uint8 (len(bootstraps), n_units); each row sums to ``n_units``."""
     counts = np.empty((len(bootstraps), n_units), dtype=np.uint8)
     for lane, b in enumerate(bootstraps):
@@ -34,14 +34,14 @@ def draw_units(seed: int, bootstraps: NDArray[np.uint64], attempt: int, n_units:
     return counts
 
 
-def high_word_of_product(raw: NDArray[np.uint64], n: int) -> NDArray[np.intp]:
+def high_word_of_product(raw: NDArray[np.uint64], n: int) -> Indices:
     """``floor(raw * n / 2**64)`` in exact 64-bit arithmetic, for n below 2**32."""
     size = np.uint64(n)
     low, high = raw & np.uint64(0xFFFFFFFF), raw >> np.uint64(32)
     return ((high * size + (low * size >> np.uint64(32))) >> np.uint64(32)).astype(np.intp)
 
 
-def refuse_nan(values: NDArray[Any]) -> None:
+def refuse_nan(values: Array) -> None:
     if np.isnan(values).any():
         raise ValueError("kernels do not accept NaN: leave out rows or configurations without a prediction")
 
@@ -58,7 +58,7 @@ def check_weightings(counts: Weightings, n_rows: int) -> None:
         raise ValueError("weights must be finite and not negative")
 
 
-def check_columns(columns: NDArray[np.intp], lanes: int, n_columns: int) -> None:
+def check_columns(columns: Indices, lanes: int, n_columns: int) -> None:
     """Raise unless there is one existing column per weighting."""
     if columns.shape != (lanes,):
         raise ValueError(f"columns must have shape ({lanes},), one per weighting, got {columns.shape}")
@@ -71,11 +71,11 @@ def accumulator(counts: Weightings) -> Any:
     return np.int64 if counts.dtype == np.uint8 else np.float64
 
 
-def sum_in_order(values: NDArray[Any]) -> NDArray[Any]:
+def sum_in_order(values: Array) -> Array:
     """Sums of rows, one value after another: ``np.sum`` adds in pairs, which rounds differently."""
     if not values.shape[1]:
         return np.zeros(len(values), dtype=values.dtype)
-    sums: NDArray[Any] = np.cumsum(values, axis=1)[:, -1]
+    sums: Array = np.cumsum(values, axis=1)[:, -1]
     return sums
 
 
@@ -85,12 +85,12 @@ class Columns:
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.n_rows, self.n_columns = shape
 
-    def all(self, counts: Weightings) -> NDArray[Any]:
+    def all(self, counts: Weightings) -> Array:
         """(L, C), or (L, C, n_cells) if a column has one value per cell."""
         check_weightings(counts, self.n_rows)
         return np.stack([self._column(counts, j) for j in range(self.n_columns)], axis=1)
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> NDArray[Any]:
+    def selected(self, counts: Weightings, columns: Indices) -> Array:
         """(L,), or (L, n_cells): column ``columns[l]`` under weighting l."""
         check_weightings(counts, self.n_rows)
         check_columns(columns, len(counts), self.n_columns)
@@ -100,7 +100,7 @@ class Columns:
             out[lanes] = self._column(counts[lanes], int(j))
         return out
 
-    def _column(self, counts: Weightings, j: int) -> NDArray[Any]:
+    def _column(self, counts: Weightings, j: int) -> Array:
         raise NotImplementedError
 
 
@@ -121,11 +121,7 @@ class RankSums(Columns):
     """
 
     def __init__(
-        self,
-        scores: Floats,
-        positive: NDArray[np.bool_],
-        negative: NDArray[np.bool_],
-        folds: NDArray[np.integer] | None = None,
+        self, scores: Floats, positive: Booleans, negative: Booleans, folds: NDArray[np.integer] | None = None
     ) -> None:
         super().__init__(scores.shape)
         refuse_nan(scores)
@@ -133,13 +129,13 @@ class RankSums(Columns):
         self._scores, self._positive, self._negative = scores, positive, negative
         self._folds = np.zeros(self.n_rows, dtype=np.intp) if folds is None else fold_codes(folds, self.n_rows)
 
-    def _column(self, counts: Weightings, j: int) -> NDArray[Any]:
+    def _column(self, counts: Weightings, j: int) -> Array:
         paired = self._positive | self._negative
         folds = [np.flatnonzero(paired & (self._folds == fold)) for fold in np.unique(self._folds)]
         pairs = [self._pairs(counts, j, rows) for rows in folds]
         return sum_in_order(np.concatenate([np.zeros((len(counts), 0), dtype=accumulator(counts)), *pairs], axis=1))
 
-    def _pairs(self, counts: Weightings, j: int, rows: NDArray[np.intp]) -> NDArray[Any]:
+    def _pairs(self, counts: Weightings, j: int, rows: Indices) -> Array:
         """In ascending order of the scores, each positive row's weight times twice the negative weight below it.
 
         A negative row that is tied with positive ones counts once before them and once after them.
@@ -168,7 +164,7 @@ def fold_codes(folds: NDArray[np.integer], n_rows: int) -> NDArray[np.integer]:
     return folds
 
 
-def refuse_overlap(positive: NDArray[np.bool_], negative: NDArray[np.bool_]) -> None:
+def refuse_overlap(positive: Booleans, negative: Booleans) -> None:
     if (positive & negative).any():
         raise ValueError("a row cannot be both positive and negative")
 
@@ -183,13 +179,13 @@ class CellSums(Columns):
     n_cells : int
     """
 
-    def __init__(self, cells: NDArray[np.int32], n_cells: int) -> None:
+    def __init__(self, cells: Codes, n_cells: int) -> None:
         super().__init__(cells.shape)
         if n_cells < 1 or (cells.size and not -1 <= cells.min() <= cells.max() < n_cells):
             raise ValueError(f"a cell must be from -1 to n_cells - 1 = {n_cells - 1}, and n_cells at least 1")
         self._cells, self.n_cells = cells, n_cells
 
-    def _column(self, counts: Weightings, j: int) -> NDArray[Any]:
+    def _column(self, counts: Weightings, j: int) -> Array:
         weights = counts.astype(accumulator(counts))
         sums = np.empty((len(counts), self.n_cells), dtype=weights.dtype)
         for cell in range(self.n_cells):
@@ -225,7 +221,7 @@ class LossSums(Columns):
         check_weightings(counts, self.n_rows)
         return exact_product(counts, self._losses)
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+    def selected(self, counts: Weightings, columns: Indices) -> Floats:
         """(L,)."""
         check_weightings(counts, self.n_rows)
         check_columns(columns, len(counts), self.n_columns)
@@ -244,7 +240,7 @@ PIECE = 4096
 """Rows that are converted or multiplied together, where the whole matrix would need too much memory."""
 
 
-def exact_product(counts: NDArray[np.uint8], values: Floats) -> Floats:
+def exact_product(counts: Counts, values: Floats) -> Floats:
     """``counts`` (L, n) times ``values`` (n,) or (n, C), for values whose partial sums are all exact in float64.
 
     Piece by piece of the rows, because counts as float64 take eight times the memory.
@@ -256,7 +252,7 @@ def exact_product(counts: NDArray[np.uint8], values: Floats) -> Floats:
     return product
 
 
-def cut_rows(counts: Weightings, rows: NDArray[np.intp]) -> Weightings:
+def cut_rows(counts: Weightings, rows: Indices) -> Weightings:
     """(L, n): the weights of some rows, weighting by weighting in memory, which an index would not keep."""
     return np.take(counts, rows, axis=1)
 
@@ -270,7 +266,7 @@ def total_weight(counts: Weightings) -> Floats:
     return sums
 
 
-def weight_of(counts: Weightings, rows: NDArray[np.bool_]) -> Floats:
+def weight_of(counts: Weightings, rows: Booleans) -> Floats:
     """(L,): the weight of some rows."""
     if counts.dtype == np.uint8:  # whole numbers below 2**53: a matrix product rounds nothing
         return exact_product(counts, rows.astype(np.float64))
@@ -314,7 +310,7 @@ class PrecisionSums(Columns):
     negatives before the positives).
     """
 
-    def __init__(self, scores: Floats, positive: NDArray[np.bool_]) -> None:
+    def __init__(self, scores: Floats, positive: Booleans) -> None:
         super().__init__(scores.shape)
         refuse_nan(scores)
         self._scores, self._positive = scores, positive
@@ -360,7 +356,7 @@ class Medians(Columns):
         return medians
 
 
-def best_out_of_bag(sums: Any, counts: NDArray[np.uint8], *, greatest: bool) -> tuple[NDArray[np.intp], Any]:
+def best_out_of_bag(sums: Any, counts: Counts, *, greatest: bool) -> tuple[Indices, Any]:
     """Select in the bag, score out of it: for kernels whose denominator is common to all columns.
 
     Returns, for each bootstrap, the first column with the greatest (or least) sum over the drawn rows, and that
@@ -377,7 +373,7 @@ def best_out_of_bag(sums: Any, counts: NDArray[np.uint8], *, greatest: bool) -> 
 EVENTS_AT_ONCE = 512
 
 
-def places_in_time(event: NDArray[np.bool_], time: Floats) -> NDArray[np.uint32]:
+def places_in_time(event: Booleans, time: Floats) -> NDArray[np.uint32]:
     """(n,): places in time; row j lasted longer than the event of row i if j has the greater place.
 
     Events have odd places and censored rows even ones; all rows that are censored between two events have the same.
@@ -418,7 +414,7 @@ class ConcordanceSums(Columns):
     def __init__(
         self,
         risks: Floats,
-        event: NDArray[np.bool_],
+        event: Booleans,
         time: Floats,
         factors: Floats | None = None,
         folds: NDArray[np.integer] | None = None,
@@ -431,7 +427,7 @@ class ConcordanceSums(Columns):
         self._factors = factors
         self._folds = np.zeros(self.n_rows, dtype=np.intp) if folds is None else fold_codes(folds, self.n_rows)
 
-    def _column(self, counts: Weightings, j: int) -> NDArray[Any]:
+    def _column(self, counts: Weightings, j: int) -> Array:
         exact = counts.dtype == np.uint8 and self._factors is None
         sums = np.zeros(len(counts), dtype=np.int64 if exact else np.float64)
         weights = counts.astype(np.float64)
@@ -450,7 +446,7 @@ class ConcordanceSums(Columns):
         return sums
 
 
-def refuse_other_lengths(n_rows: int, *arrays: NDArray[Any] | None) -> None:
+def refuse_other_lengths(n_rows: int, *arrays: Array | None) -> None:
     for array in arrays:
         if array is not None and array.shape != (n_rows,):
             raise ValueError(f"arrays must have shape ({n_rows},), one value per row, got {array.shape}")

@@ -17,12 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats, Weightings
+from heldout._types import Array, Booleans, Floats, Indices, Weightings
 from heldout.kernels.reference import Columns, check_columns, check_weightings, refuse_nan, refuse_other_lengths
 
 Ties: TypeAlias = Literal["efron", "breslow"]
@@ -60,7 +59,7 @@ class CoxFits(Columns):
     array([[[ 0.9406, -3.1781, -2.8711, -2.87  ]]])
     """
 
-    def __init__(self, values: Floats, event: NDArray[np.bool_], time: Floats, ties: Ties = "efron") -> None:
+    def __init__(self, values: Floats, event: Booleans, time: Floats, ties: Ties = "efron") -> None:
         super().__init__(values.shape)
         refuse_nan(values)
         if not np.isfinite(values).all():
@@ -80,13 +79,13 @@ class CoxFits(Columns):
         lanes, columns = np.indices((len(counts), self.n_columns)).reshape(2, -1)
         return self._fits(counts, lanes, columns).reshape(len(counts), self.n_columns, 4)
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+    def selected(self, counts: Weightings, columns: Indices) -> Floats:
         """(L, 4)."""
         check_weightings(counts, self.n_rows)
         check_columns(columns, len(counts), self.n_columns)
         return self._fits(counts, np.arange(len(counts)), columns)
 
-    def _fits(self, counts: Weightings, lanes: NDArray[np.intp], columns: NDArray[np.intp]) -> Floats:
+    def _fits(self, counts: Weightings, lanes: Indices, columns: Indices) -> Floats:
         """(M, 4): the fits of column ``columns[m]`` under weighting ``lanes[m]``."""
         out = np.empty((len(lanes), 4))
         weights = counts[:, self._risk_sets.order]
@@ -106,13 +105,13 @@ class CoxFits(Columns):
 class RiskSets:
     """The rows at risk at the time of each event: in descending order of time they come first."""
 
-    order: NDArray[np.intp]  # (n,): rows by descending time
-    ends: NDArray[np.intp]  # (G,): for each of G times of events, the place in that order of the last row at risk
-    events: NDArray[np.intp]  # (E,): places of the events in that order
-    starts: NDArray[np.intp]  # (G,): where the events of each time begin in ``events``
+    order: Indices  # (n,): rows by descending time
+    ends: Indices  # (G,): for each of G times of events, the place in that order of the last row at risk
+    events: Indices  # (E,): places of the events in that order
+    starts: Indices  # (G,): where the events of each time begin in ``events``
 
     @classmethod
-    def of(cls, event: NDArray[np.bool_], time: Floats) -> RiskSets:
+    def of(cls, event: Booleans, time: Floats) -> RiskSets:
         # Descending, so that the rows at risk at a time are a beginning of the order, and sums are cumulated once.
         order = np.argsort(-time, kind="stable")
         ordered = -time[order]
@@ -122,23 +121,23 @@ class RiskSets:
         ends = np.searchsorted(ordered, times, side="right") - 1
         return cls(order, ends.astype(np.intp), events, starts.astype(np.intp))
 
-    def at_risk(self, values: NDArray[Any]) -> Floats:
+    def at_risk(self, values: Array) -> Floats:
         """(M, G): sums of (M, n) over the rows at risk at each time."""
         sums: Floats = np.cumsum(values, axis=1)[:, self.ends]
         return sums
 
-    def of_events(self, values: NDArray[Any]) -> Floats:
+    def of_events(self, values: Array) -> Floats:
         """(M, G): sums of (M, n) over the events of each time."""
         if not self.starts.size:
             return np.zeros((len(values), 0))
         sums: Floats = np.add.reduceat(np.ascontiguousarray(values[:, self.events]), self.starts, axis=1)
         return sums
 
-    def steps_of(self, weights: Weightings, ties: Ties) -> NDArray[np.intp]:
+    def steps_of(self, weights: Weightings, ties: Ties) -> Indices:
         """(L,): the number of steps of the likelihood of each of L weightings."""
         events = self.of_events(weights.astype(np.float64))
         each = events > 0 if ties == "breslow" else np.ceil(np.minimum(events, _most(weights)))
-        steps: NDArray[np.intp] = each.sum(axis=1).astype(np.intp)
+        steps: Indices = each.sum(axis=1).astype(np.intp)
         return steps
 
 
@@ -153,12 +152,12 @@ class Steps(NamedTuple):
     of the step.
     """
 
-    lane: NDArray[np.intp]
-    time: NDArray[np.intp]
+    lane: Indices
+    time: Indices
     left: Floats
     weight: Floats
 
-    def part(self, which: NDArray[Any]) -> Steps:
+    def part(self, which: Array) -> Steps:
         """Some of the steps, selected by their places or by a mask."""
         return Steps(self.lane[which], self.time[which], self.left[which], self.weight[which])
 
@@ -203,7 +202,7 @@ class _Likelihoods:
         greatest = np.where(present, x, -np.inf).max(axis=1, initial=-np.inf)
         return cls(risk_sets, x, weights, steps, (least, greatest), risk_sets.of_events(weights * x).sum(axis=1))
 
-    def part(self, lanes: NDArray[np.intp]) -> _Likelihoods:
+    def part(self, lanes: Indices) -> _Likelihoods:
         """Some of the lanes, in ascending order."""
         if len(lanes) == len(self.x):
             return self
@@ -216,7 +215,7 @@ class _Likelihoods:
         ends = self.ends[0][lanes], self.ends[1][lanes]
         return _Likelihoods(self.risk_sets, self.x[lanes], self.weights[lanes], steps, ends, self.of_events[lanes])
 
-    def falls(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def falls(self) -> tuple[Booleans, Booleans]:
         """Whether the likelihood falls as the slope goes to plus, and to minus infinity, each (M,)."""
         sets, present = self.risk_sets, self.weights > 0
         group = np.repeat(np.arange(len(sets.ends)), np.diff(np.r_[sets.starts, len(sets.events)]))
@@ -369,7 +368,7 @@ class _Search(NamedTuple):
         with np.errstate(divide="ignore", over="ignore"):
             return cls(np.zeros(len(reach)), -endless, endless, reach, FIRST_MOVE / reach, endless, endless)
 
-    def part(self, lanes: NDArray[np.intp]) -> _Search:
+    def part(self, lanes: Indices) -> _Search:
         """Some of the searches."""
         return _Search(*(values[lanes] for values in self))
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats, Weightings
+from heldout._types import Booleans, Codes, Floats, Indices, Weightings
 from heldout.kernels.reference import Columns, on_exact_grid, refuse_nan, sum_in_order
 
 
@@ -32,7 +31,7 @@ class BinnedGaps(Columns):
         The largest total count.
     """
 
-    def __init__(self, values: Floats, bins: NDArray[np.int32], n_bins: int, most: int) -> None:
+    def __init__(self, values: Floats, bins: Codes, n_bins: int, most: int) -> None:
         super().__init__(values.shape)
         refuse_nan(values)
         if n_bins < 1 or (bins.size and not 0 <= bins.min() <= bins.max() < n_bins):
@@ -102,7 +101,7 @@ class LogisticFits(Columns):
         Whether the slope is 1, and only the intercept is fitted.
     """
 
-    def __init__(self, values: Floats, positive: NDArray[np.bool_], given_slope: bool) -> None:
+    def __init__(self, values: Floats, positive: Booleans, given_slope: bool) -> None:
         super().__init__(values.shape)
         check_log_odds(values)
         self._positive, self._given_slope = positive, given_slope
@@ -115,7 +114,7 @@ class LogisticFits(Columns):
         """(L, C, 2): intercept and slope."""
         return super().all(counts)
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+    def selected(self, counts: Weightings, columns: Indices) -> Floats:
         """(L, 2)."""
         return super().selected(counts, columns)
 
@@ -163,7 +162,7 @@ class LogisticFits(Columns):
         result[near] = at[near]
         return result
 
-    def _has_maximum(self, weights: Floats, x: Floats) -> NDArray[np.bool_]:
+    def _has_maximum(self, weights: Floats, x: Floats) -> Booleans:
         """(L,)."""
         ends = []
         for of_class in (self._positive, ~self._positive):
@@ -188,7 +187,7 @@ class LogisticFits(Columns):
         sums = (sum_in_order(part) for part in (wr, wr * x, wv, wv * x, wv * x * x))
         return _Slope(*sums)
 
-    def _newton(self, slope: _Slope, reach: float, largest: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    def _newton(self, slope: _Slope, reach: float, largest: Floats) -> tuple[Floats, Booleans]:
         """(L, 2): the step to the maximum of a parabola, at most ``largest`` long; (L,): if it was shortened."""
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             if self._given_slope:
@@ -229,7 +228,7 @@ class LineFits(Columns):
         """(L, C, 2): intercept and slope."""
         return super().all(counts)
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+    def selected(self, counts: Weightings, columns: Indices) -> Floats:
         """(L, 2)."""
         return super().selected(counts, columns)
 
@@ -248,7 +247,7 @@ class LineFits(Columns):
         return np.stack([intercept, slope], axis=1)
 
 
-def _constant(weights: Floats, x: Floats) -> NDArray[np.bool_]:
+def _constant(weights: Floats, x: Floats) -> Booleans:
     """(L,): whether the rows with weight have at most one value."""
     present = weights > 0
     least = np.where(present, x, np.inf).min(axis=1, initial=np.inf)
@@ -288,7 +287,7 @@ class CurveStart(Columns):
         The largest false positive rate, from 0 to 1.
     """
 
-    def __init__(self, scores: Floats, positive: NDArray[np.bool_], share: float) -> None:
+    def __init__(self, scores: Floats, positive: Booleans, share: float) -> None:
         super().__init__(scores.shape)
         refuse_nan(scores)
         check_share(share)
@@ -354,7 +353,7 @@ class AreaWithin(CurveStart):
         return area
 
 
-def roc_points(positive: NDArray[np.bool_], scores: Floats, weights: Floats) -> tuple[Floats, Floats, float]:
+def roc_points(positive: Booleans, scores: Floats, weights: Floats) -> tuple[Floats, Floats, float]:
     """False and true positive rates from (0, 0) to (1, 1), with tied scores together, and the area under them.
 
     Examples
@@ -371,9 +370,7 @@ def roc_points(positive: NDArray[np.bool_], scores: Floats, weights: Floats) -> 
     return x, y, float(np.sum(np.diff(x) * (y[1:] + y[:-1]) / 2))
 
 
-def precision_recall_points(
-    positive: NDArray[np.bool_], scores: Floats, weights: Floats
-) -> tuple[Floats, Floats, float]:
+def precision_recall_points(positive: Booleans, scores: Floats, weights: Floats) -> tuple[Floats, Floats, float]:
     """Recall and precision from the highest score down, tied scores together, and the average precision.
 
     The first point has recall 0 and the precision of the highest score, so that the curve starts at the edge.
@@ -458,7 +455,7 @@ class Lowess:
         self.x = np.ascontiguousarray(x[self.order], dtype=np.float64)
         self._y = np.ascontiguousarray(y[self.order], dtype=np.float64)
 
-    def at_rows(self, weights: Floats) -> tuple[NDArray[np.bool_], Floats]:
+    def at_rows(self, weights: Floats) -> tuple[Booleans, Floats]:
         """The rows with weight, for ``weights`` (n,) in the sorted order, and the smoother at these rows.
 
         Returns

@@ -32,12 +32,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
-from typing import Any, TypeAlias, overload
+from typing import TypeAlias, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats, Weightings
+from heldout._types import Array, Booleans, Codes, Counts, Floats, Indices, Weightings
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import cut_rows
@@ -62,7 +61,7 @@ from heldout.metrics.custom import CustomMetric
 from heldout.metrics.row_losses import Finish, LossOutsideRangeError, OfRowLosses
 from heldout.metrics.survival import observed_by
 
-Bind: TypeAlias = Callable[[Truth, NDArray[Any]], Statistic]
+Bind: TypeAlias = Callable[[Truth, Array], Statistic]
 """From the truth of n rows and predictions (n, D) to the statistic that gives their scores."""
 
 
@@ -82,7 +81,7 @@ class Segment:
     the target that the metric's needs are checked on.
     """
 
-    rows: NDArray[np.intp]
+    rows: Indices
     truth: Truth
     positive: int | None
     statistic: Statistic
@@ -91,7 +90,7 @@ class Segment:
     standing: SegmentStanding = SegmentStanding.ORDINARY
     repeat: int = 0
 
-    def defined(self, weights: Weightings, *, of_all: bool = False) -> NDArray[np.bool_]:
+    def defined(self, weights: Weightings, *, of_all: bool = False) -> Booleans:
         """(L,): whether the segment counts under weights (L, len(rows)), or ``of_all`` rows (L, N).
 
         Of all rows most need not be read.
@@ -106,13 +105,13 @@ class Segment:
         values = self.statistic.all(weights)
         return {self.repeat: np.where(self.defined(weights)[:, None], values, np.nan)}
 
-    def reading(self, metric: Metric, predictions: NDArray[Any], bind: Bind | None) -> Segment:
+    def reading(self, metric: Metric, predictions: Array, bind: Bind | None) -> Segment:
         """The same rows with the metric bound to other predictions (N, D, R[, outputs])."""
         make = metric.statistic if bind is None else bind
         return replace(self, statistic=make(self.truth, predictions[self.rows, :, self.repeat]))
 
 
-Lanes: TypeAlias = slice | NDArray[np.intp]
+Lanes: TypeAlias = slice | Indices
 Evaluate: TypeAlias = Callable[[Segment, Weightings, Lanes], Floats]
 """From a segment, its weightings, and which of the L they are, to values (L', C or 1)."""
 
@@ -145,7 +144,7 @@ class AggregateScore:
 
         return self._mean(counts, evaluate)
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+    def selected(self, counts: Weightings, columns: Indices) -> Floats:
         """(L,): configuration ``columns[l]`` under weighting l."""
 
         def evaluate(segment: Segment, weights: Weightings, lanes: Lanes) -> Floats:
@@ -153,7 +152,7 @@ class AggregateScore:
 
         return self._mean(counts, evaluate)[:, 0]
 
-    def best_out_of_bag(self, counts: NDArray[np.uint8]) -> Selected:
+    def best_out_of_bag(self, counts: Counts) -> Selected:
         """Select on the drawn rows, score on the rows that were not drawn.
 
         The first best column wins a tie; NaN never wins: where every column is NaN in the bag the column is -1
@@ -183,7 +182,7 @@ class AggregateScore:
         return sum(segment.standing is SegmentStanding.DEGENERATE for segment in self.segments)
 
     @property
-    def rows_of_weight(self) -> NDArray[np.intp]:
+    def rows_of_weight(self) -> Indices:
         """Rows that count; those of weight zero are as good as absent."""
         if self.sample_weight is None:
             return np.arange(self.n_rows)
@@ -219,7 +218,7 @@ class AggregateScore:
                 found.setdefault(repeat, []).append(values)
         return np.stack([mean_of_defined(np.stack(found[repeat])) for repeat in sorted(found)], axis=1)
 
-    def with_predictions(self, predictions: NDArray[Any], bind: Bind | None = None) -> AggregateScore:
+    def with_predictions(self, predictions: Array, bind: Bind | None = None) -> AggregateScore:
         """The same score of other predictions (n, D, R) or (n, D, R, n_classes) of the same rows.
 
         ``bind`` stands for the metric's own ``statistic`` where something quicker will do.
@@ -231,7 +230,7 @@ class AggregateScore:
         """(segments, C): every row once."""
         return self.by_segment(self._once)[0]
 
-    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
+    def defined(self, counts: Weightings) -> Booleans:
         """(L,): whether at least one segment is defined, and not by being degenerate unless all are."""
         found = np.zeros(len(counts), dtype=bool)
         ordinary = [segment for segment in self.segments if segment.standing is SegmentStanding.ORDINARY]
@@ -243,17 +242,17 @@ class AggregateScore:
             found[~found] = self._defined(counts[~found] if found.any() else counts, segment)
         return found
 
-    def defined_segments(self, counts: Weightings) -> NDArray[np.bool_]:
+    def defined_segments(self, counts: Weightings) -> Booleans:
         """(L, segments)."""
         return np.stack([self._defined(counts, segment) for segment in self.segments], axis=1)
 
-    def _defined(self, counts: Weightings, segment: Segment) -> NDArray[np.bool_]:
+    def _defined(self, counts: Weightings, segment: Segment) -> Booleans:
         if self.sample_weight is None:
             return segment.defined(counts, of_all=True)
         return segment.defined(self._weigh(counts, segment))
 
     @cached_property
-    def _once(self) -> NDArray[np.uint8]:
+    def _once(self) -> Counts:
         return np.ones((1, self.n_rows), dtype=np.uint8)
 
     def _weigh(self, counts: Weightings, segment: Segment) -> Weightings:
@@ -318,8 +317,8 @@ def best_columns(values: Floats, greater_is_better: bool) -> Selected:
 def aggregate_score(
     metric: Metric,
     truth: Truth,
-    predictions: NDArray[Any],
-    segments: NDArray[np.int32],
+    predictions: Array,
+    segments: Codes,
     sample_weight: Floats | None = None,
     *,
     as_folds: bool = False,
@@ -373,7 +372,7 @@ def _standing(metric: Metric, fold: Segment, sample_weight: Floats | None) -> Se
     return SegmentStanding.ORDINARY if fold.defined(weights)[0] else SegmentStanding.DEGENERATE
 
 
-def row_scores(metric: Metric, truth: Truth, predictions: NDArray[Any]) -> Floats | None:
+def row_scores(metric: Metric, truth: Truth, predictions: Array) -> Floats | None:
     """(n, C): the score of each row by itself; None where the metric is not the mean of these.
 
     Examples
@@ -392,11 +391,7 @@ def row_scores(metric: Metric, truth: Truth, predictions: NDArray[Any]) -> Float
 
 
 def fold_score(
-    metric: Metric,
-    truth: Truth,
-    predictions: NDArray[Any],
-    folds: NDArray[np.int32],
-    sample_weight: Floats | None = None,
+    metric: Metric, truth: Truth, predictions: Array, folds: Codes, sample_weight: Floats | None = None
 ) -> AggregateScore:
     """Bind a metric to predictions (n, C, R[, n_classes]) and folds (n, R), as ``aggregate_score`` does."""
     bound = metric.for_truth(truth)
@@ -420,7 +415,7 @@ def fold_score(
     )
 
 
-def _are_single(folds: NDArray[np.int32]) -> bool:
+def _are_single(folds: Codes) -> bool:
     return bool((folds >= 0).all()) and len(np.unique(folds)) == len(folds)
 
 
@@ -456,12 +451,12 @@ class RowAggregate(AggregateScore):
 
     row_scores: Floats
     mean: Statistic
-    order: NDArray[np.intp]
+    order: Indices
 
     def all(self, counts: Weightings) -> Floats:
         return self.mean.all(self._drawn(counts))
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+    def selected(self, counts: Weightings, columns: Indices) -> Floats:
         return self.mean.selected(self._drawn(counts), columns)
 
     @property
@@ -483,17 +478,17 @@ class RowAggregate(AggregateScore):
     def by_repeat(self, counts: Weightings) -> Floats:
         return self.all(counts)[:, None]
 
-    def with_predictions(self, predictions: NDArray[Any], bind: Bind | None = None) -> AggregateScore:
+    def with_predictions(self, predictions: Array, bind: Bind | None = None) -> AggregateScore:
         generic = AggregateScore(self.metric, tuple(self.segments), self.n_rows, self.n_columns, self.sample_weight)
         return generic.with_predictions(predictions, bind)
 
-    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
+    def defined(self, counts: Weightings) -> Booleans:
         return np.asarray(self._drawn(counts).any(axis=1))
 
-    def defined_segments(self, counts: Weightings) -> NDArray[np.bool_]:
+    def defined_segments(self, counts: Weightings) -> Booleans:
         return self._drawn(counts)[:, self.order].astype(bool)
 
-    def _drawn(self, counts: Weightings) -> NDArray[np.uint8]:
+    def _drawn(self, counts: Weightings) -> Counts:
         drawn = counts > 0
         if self.sample_weight is not None:
             drawn &= self.sample_weight > 0
@@ -506,10 +501,10 @@ class PairSegment(Segment):
 
     statistic: PairStatistic
     # folds, repeats (len(rows),): the fold of each row, whose code does not recur between repeats, and its repeat
-    folds: NDArray[np.intp]
-    repeats: NDArray[np.intp]
+    folds: Indices
+    repeats: Indices
 
-    def defined(self, weights: Weightings, *, of_all: bool = False) -> NDArray[np.bool_]:
+    def defined(self, weights: Weightings, *, of_all: bool = False) -> Booleans:
         return self.statistic.defined(cut_rows(weights, self.rows) if of_all else weights)
 
     def by_repeat(self, weights: Weightings) -> dict[int, Floats]:
@@ -519,18 +514,14 @@ class PairSegment(Segment):
             found[repeat] = np.where(self.defined(own)[:, None], self.statistic.all(own), np.nan)
         return found
 
-    def reading(self, metric: Metric, predictions: NDArray[Any], bind: Bind | None) -> PairSegment:
+    def reading(self, metric: Metric, predictions: Array, bind: Bind | None) -> PairSegment:
         assert is_pair_based(metric), "bound already"
         read = predictions[self.rows, :, self.repeats]
         return replace(self, statistic=metric.statistic_within(self.truth, read, self.folds))
 
 
 def within_score(
-    metric: Metric,
-    truth: Truth,
-    predictions: NDArray[Any],
-    folds: NDArray[np.int32],
-    sample_weight: Floats | None = None,
+    metric: Metric, truth: Truth, predictions: Array, folds: Codes, sample_weight: Floats | None = None
 ) -> AggregateScore:
     """Bind a metric to predictions and to folds, of whose rows alone it counts the pairs.
 
@@ -604,12 +595,12 @@ def reads_ranks(metric: Metric) -> bool:
     return Response.DECISION in metric.responses and not metric.calls_foreign_code
 
 
-def alignable(folds: NDArray[np.int32]) -> bool:
+def alignable(folds: Codes) -> bool:
     """Whether all folds (n, R), codes that do not recur and -1 where a row is not in play, have enough rows."""
     return int(np.unique(folds[folds >= 0], return_counts=True)[1].min(initial=FEWEST)) >= FEWEST
 
 
-def aligned(scores: NDArray[Any], folds: NDArray[np.int32]) -> Floats:
+def aligned(scores: Array, folds: Codes) -> Floats:
     """Logits of probabilities, or decisions as they are, less the median of their fold.
 
     Parameters
@@ -644,9 +635,9 @@ def score_on_scale(
     scale: str,
     metric: Metric,
     truth: Truth,
-    predictions: NDArray[Any],
-    repeats: NDArray[np.int32] | None,
-    folds: NDArray[np.int32] | None,
+    predictions: Array,
+    repeats: Codes | None,
+    folds: Codes | None,
     sample_weight: Floats | None = None,
 ) -> AggregateScore:
     """The metric of predictions (n, C, R[, n_classes]): mean over folds, of pairs in folds, or of rows together.
@@ -680,14 +671,14 @@ def constant_score(score: AggregateScore, truth: Truth, n_repeats: int) -> float
     recall or a calibration error.
     """
 
-    def values_of(predictions: NDArray[Any]) -> Floats:
+    def values_of(predictions: Array) -> Floats:
         return score.with_predictions(predictions).observed()
 
     return _best(score.metric, truth, score.sample_weight, n_repeats, values_of)
 
 
 def constant_of_rows(
-    metric: Metric, truth: Truth, folds: NDArray[np.int32] | None = None, sample_weight: Floats | None = None
+    metric: Metric, truth: Truth, folds: Codes | None = None, sample_weight: Floats | None = None
 ) -> float | None:
     """The same for rows that were predicted in ``folds`` (n, R), codes that do not recur; of all rows without.
 
@@ -701,7 +692,7 @@ def constant_of_rows(
     """
     segments = np.zeros((truth.n_rows, 1), dtype=np.int32) if folds is None else folds
 
-    def values_of(predictions: NDArray[Any]) -> Floats:
+    def values_of(predictions: Array) -> Floats:
         as_folds = folds is not None
         return aggregate_score(metric, truth, predictions, segments, sample_weight, as_folds=as_folds).observed()
 
@@ -709,11 +700,7 @@ def constant_of_rows(
 
 
 def _best(
-    metric: Metric,
-    truth: Truth,
-    weights: Floats | None,
-    n_repeats: int,
-    values_of: Callable[[NDArray[Any]], Floats],
+    metric: Metric, truth: Truth, weights: Floats | None, n_repeats: int, values_of: Callable[[Array], Floats]
 ) -> float | None:
     """The best of the scores that ``values_of`` gives to constants (n, D, R[, outputs])."""
     inner = unsigned(metric)
@@ -747,7 +734,7 @@ def _has_baseline(metric: Metric) -> bool:
     return is_ours and metric.ideal is None and (metric.greater_is_better or metric.range[0] > -np.inf)
 
 
-def _constants(metric: Metric, truth: Truth, weights: Floats) -> NDArray[Any]:
+def _constants(metric: Metric, truth: Truth, weights: Floats) -> Array:
     """(D[, outputs]): predictions of which one is the metric's best constant."""
     if truth.kind is TaskKind.REGRESSION:
         return _numbers(truth.values[weights > 0], weights[weights > 0], getattr(metric, "alpha", 0.5))

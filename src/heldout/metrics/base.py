@@ -17,10 +17,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, Self, TypeGuard, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._text import is_one_of
-from heldout._types import Floats, Weightings
+from heldout._types import Array, Booleans, Counts, Floats, Indices, Weightings
 from heldout.data.task import TaskKind, Truth, labels_text, no_labels
 from heldout.errors import InputError
 from heldout.kernels.dispatch import cut_rows, total_weight
@@ -76,9 +75,7 @@ class Needs(StrEnum):
             return list(range(truth.n_classes))
         return []
 
-    def met(
-        self, truth: Truth, positive: int | None, weights: Weightings, rows: NDArray[np.intp] | None = None
-    ) -> NDArray[np.bool_]:
+    def met(self, truth: Truth, positive: int | None, weights: Weightings, rows: Indices | None = None) -> Booleans:
         """(L,): whether the rows of positive weight are enough.
 
         ``weights`` are those of the n rows of the target, (L, n), or of more rows, (L, N): then ``rows`` (n,) are
@@ -101,9 +98,7 @@ PROBED_ROWS = 16
 """So many rows show of most weightings that they hold enough."""
 
 
-def _found(
-    weights: Weightings, rows: NDArray[np.intp], found_in: Callable[[slice, NDArray[np.bool_]], NDArray[np.bool_]]
-) -> NDArray[np.bool_]:
+def _found(weights: Weightings, rows: Indices, found_in: Callable[[slice, Booleans], Booleans]) -> Booleans:
     """(L,): whether ``found_in(part of the rows, which of them are present)``, for something that more rows keep.
 
     All rows are read only of those weightings of which the first few rows do not hold it.
@@ -118,10 +113,10 @@ def _found(
     return found
 
 
-def hold_two_values(values: NDArray[Any], weights: Weightings, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+def hold_two_values(values: Array, weights: Weightings, rows: Indices) -> Booleans:
     """(L,): whether the rows of positive weight hold two different of the values (n,), which belong to ``rows``."""
 
-    def two(part: slice, present: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def two(part: slice, present: Booleans) -> Booleans:
         # More rows than the most frequent value has are enough.
         here = values[part].tolist()
         most = 1 if len(set(here)) == len(here) else max(Counter(here).values())
@@ -136,7 +131,7 @@ def hold_two_values(values: NDArray[Any], weights: Weightings, rows: NDArray[np.
     return _found(weights, rows, two)
 
 
-def _has_pair(truth: Truth, present: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _has_pair(truth: Truth, present: Booleans) -> Booleans:
     """(L,): whether the last row present is later than the first event present."""
     event = truth.values["event"]
     places = places_in_time(event, truth.values["time"])
@@ -159,14 +154,14 @@ class Statistic(Protocol):
     def all(self, counts: Weightings) -> Floats:
         """(L, C): every column under every weighting."""
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+    def selected(self, counts: Weightings, columns: Indices) -> Floats:
         """(L,): column ``columns[l]`` under weighting l."""
 
 
 class Selected(NamedTuple):
     """The best column in the bag under each of L weightings, and its value out of the bag."""
 
-    columns: NDArray[np.intp]
+    columns: Indices
     values: Floats
 
 
@@ -178,15 +173,15 @@ class Fused(Protocol):
     only for draws that hold what the metric needs, so that no value is NaN.
     """
 
-    def best_out_of_bag(self, counts: NDArray[np.uint8]) -> Selected:
+    def best_out_of_bag(self, counts: Counts) -> Selected:
         """For counts (L, n): the first best column on the drawn rows, its value on those not drawn."""
 
 
 class Sums(Protocol):
     """What every kernel of ``heldout.kernels.dispatch`` offers."""
 
-    def all(self, counts: Weightings) -> NDArray[Any]: ...
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> NDArray[Any]: ...
+    def all(self, counts: Weightings) -> Array: ...
+    def selected(self, counts: Weightings, columns: Indices) -> Array: ...
 
 
 @runtime_checkable
@@ -338,11 +333,11 @@ class Metric:
         """The target on which ``needs`` are checked; Uno's index excludes late events, which it does not count."""
         return truth
 
-    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_] | None:
+    def clipped(self, truth: Truth, predictions: Array) -> Booleans | None:
         """(n, C): where clipping replaces a probability and sets the value; None if that never happens."""
         return None
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+    def statistic(self, truth: Truth, predictions: Array) -> Statistic:
         """The metric bound to the n rows of ``truth`` and predictions (n, C) or (n, C, n_classes) of one response.
 
         No prediction is NaN; labels are class codes; binary probabilities and decisions point to
@@ -447,7 +442,7 @@ def needs_of_score(metric: Metric | None, truth: Truth) -> Needs:
     return declared
 
 
-def is_undefined(metric: Metric | None, truth: Truth, weight: NDArray[np.float64] | None = None) -> bool:
+def is_undefined(metric: Metric | None, truth: Truth, weight: Floats | None = None) -> bool:
     """Whether rows on which no model has a score have none by the metric's definition, and not by an error."""
     needs = needs_of_score(metric, truth)
     weights = np.ones((1, truth.n_rows)) if weight is None else weight[None]
@@ -490,7 +485,7 @@ def full_name(metric: Metric) -> str:
     return f"{metric.name}(times={list(times)})" if len(times) > 1 and "(" not in metric.name else metric.name
 
 
-def at_times_of(metric: Metric, array: NDArray[Any], times: Sequence[float]) -> NDArray[Any]:
+def at_times_of(metric: Metric, array: Array, times: Sequence[float]) -> Array:
     """Survival probabilities (..., n_times) at the times that a metric reads, of those at ``times``.
 
     Examples
@@ -512,7 +507,7 @@ def at_times_of(metric: Metric, array: NDArray[Any], times: Sequence[float]) -> 
     return array[..., [place[time] for time in read]]
 
 
-def checked_probabilities(name: str, predictions: NDArray[Any]) -> Floats:
+def checked_probabilities(name: str, predictions: Array) -> Floats:
     """Predictions as float64; InputError, naming the metric, where they are beyond [0, 1]."""
     given: Floats = np.asarray(predictions, dtype=np.float64)
     if given.size and not (given.min() >= 0 and given.max() <= 1):
@@ -530,7 +525,7 @@ class OfKind(NamedTuple):
     responses: tuple[Response, ...]  # preferred first
     needs: Needs  # what drawn rows must hold, and those of a fold too
     # ``bind(truth, predictions)`` to a ``Statistic``, as ``Metric.statistic``
-    bind: Callable[[Truth, NDArray[Any]], Statistic]
+    bind: Callable[[Truth, Array], Statistic]
 
 
 @dataclass(frozen=True)
@@ -573,11 +568,11 @@ class ByKind(Metric):
         """As it is in the target's kind of task."""
         return replace(self, kind=truth.kind) if truth.kind in self.tasks else self
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+    def statistic(self, truth: Truth, predictions: Array) -> Statistic:
         return self.of_kinds()[truth.kind].bind(truth, predictions)
 
 
-def reads_as_numbers(metric: Metric, y: NDArray[Any]) -> bool:
+def reads_as_numbers(metric: Metric, y: Array) -> bool:
     """Whether a target is numbers to a metric, of which it may be labels too.
 
     It is where the metric was fitted to numbers, or knows nothing else; to a metric that knows no more than two
@@ -603,7 +598,7 @@ def reads_as_numbers(metric: Metric, y: NDArray[Any]) -> bool:
 class PairStatistic(Statistic, Protocol):
     """A statistic that knows where it has pairs."""
 
-    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
+    def defined(self, counts: Weightings) -> Booleans:
         """(L,): whether the rows of positive weight (L, n) hold every pair that the metric needs."""
 
 
@@ -621,12 +616,10 @@ class PairBased(Metric):
     def share_of_pairs(self) -> PairBased:
         return self
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+    def statistic(self, truth: Truth, predictions: Array) -> Statistic:
         return self.statistic_within(truth, predictions, None)
 
-    def statistic_within(
-        self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None
-    ) -> PairStatistic:
+    def statistic_within(self, truth: Truth, predictions: Array, folds: Indices | None) -> PairStatistic:
         """As ``statistic``, of the pairs of rows with equal ``folds`` (n,), codes of at least 0; of all by None."""
         raise NotImplementedError
 
@@ -648,7 +641,7 @@ class AroundMetric(Metric):
 
     metric: Metric
 
-    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_] | None:
+    def clipped(self, truth: Truth, predictions: Array) -> Booleans | None:
         return self.metric.clipped(truth, predictions)
 
     def for_truth(self, truth: Truth) -> Self:
@@ -702,7 +695,7 @@ class Signed(AroundMetric, PairBased):
     def times(self) -> tuple[float, ...]:
         return times_of(self.metric)
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Rescaled:
+    def statistic(self, truth: Truth, predictions: Array) -> Rescaled:
         inner = self.metric.statistic(truth, predictions)
         same_best = self.metric.greater_is_better == (self.sign > 0)
         kind = RescaledFused if same_best and isinstance(inner, Fused) else Rescaled
@@ -712,9 +705,7 @@ class Signed(AroundMetric, PairBased):
     def share_of_pairs(self) -> PairBased:
         return self.metric.share_of_pairs if isinstance(self.metric, PairBased) else self
 
-    def statistic_within(
-        self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None
-    ) -> PairStatistic:
+    def statistic_within(self, truth: Truth, predictions: Array, folds: Indices | None) -> PairStatistic:
         assert isinstance(self.metric, PairBased), "asked only of those that are"
         return Rescaled(self.metric.statistic_within(truth, predictions, folds), self.sign)
 
@@ -745,12 +736,12 @@ class Rescaled:
     def all(self, counts: Weightings) -> Floats:
         return self._rescaled(self.inner.all(counts))
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+    def selected(self, counts: Weightings, columns: Indices) -> Floats:
         return self._rescaled(self.inner.selected(counts, columns))
 
-    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
+    def defined(self, counts: Weightings) -> Booleans:
         """(L,): whether it has pairs, of a statistic of pairs."""
-        defined: NDArray[np.bool_] = self.inner.defined(counts)
+        defined: Booleans = self.inner.defined(counts)
         return defined
 
     @property
@@ -766,7 +757,7 @@ class Rescaled:
 class RescaledFused(Rescaled):
     """... of one whose best column can be found without a matrix of values."""
 
-    def best_out_of_bag(self, counts: NDArray[np.uint8]) -> Selected:
+    def best_out_of_bag(self, counts: Counts) -> Selected:
         columns, values = self.inner.best_out_of_bag(counts)
         return Selected(columns, self._rescaled(values))
 
@@ -777,13 +768,13 @@ class Derived:
 
     sums: Sums
     # from sums (L, C[, ...]) and weights (L, 1), or (L[, ...]) and (L,)
-    value: Callable[[NDArray[Any], Floats], Floats]
+    value: Callable[[Array, Floats], Floats]
     weight: Callable[[Weightings], Floats] = total_weight
 
     def all(self, counts: Weightings) -> Floats:
         return self.value(self.sums.all(counts), self.weight(counts)[:, None])
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+    def selected(self, counts: Weightings, columns: Indices) -> Floats:
         return self.value(self.sums.selected(counts, columns), self.weight(counts))
 
 
@@ -804,5 +795,5 @@ class OfFits:
         ]
         return np.stack(values, axis=1)
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+    def selected(self, counts: Weightings, columns: Indices) -> Floats:
         return self.value(counts, self.fits.selected(counts, columns), *(each.T[columns] for each in self.columns))

@@ -20,14 +20,13 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from threading import Lock
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from heldout._text import is_one_of
-from heldout._types import Floats, Weightings
+from heldout._types import Array, Booleans, Floats, Indices, Weightings
 from heldout.data.checks import check_count
 from heldout.data.task import TaskKind, Truth
 from heldout.kernels.dispatch import BinnedGaps, LogisticFits, total_weight
@@ -95,7 +94,7 @@ class ExpectedCalibrationError(Metric):
 
     stem = "expected_calibration_error"
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Derived:
+    def statistic(self, truth: Truth, predictions: Array) -> Derived:
         given = checked_probabilities(self.name, predictions)
         if truth.kind is TaskKind.BINARY:
             true = (truth.values == truth.positive)[:, None]
@@ -121,12 +120,12 @@ def _mean_gap(gaps: Floats, weight: Floats) -> Floats:
         return np.minimum(gaps / weight, 1.0)  # bins of real weights add up in another order than all rows
 
 
-def clipped_odds(truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
+def clipped_odds(truth: Truth, predictions: Array) -> Booleans:
     """(n, C): where a probability is so near 0 or 1 that clipping sets its log-odds; never of other predictions."""
     if truth.kind is not TaskKind.BINARY:
         return np.zeros(predictions.shape[:2], dtype=bool)
     eps = np.finfo(np.float64).eps
-    beyond: NDArray[np.bool_] = (predictions < eps) | (predictions > 1 - eps)
+    beyond: Booleans = (predictions < eps) | (predictions > 1 - eps)
     return beyond
 
 
@@ -134,7 +133,7 @@ def clipped_odds(truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
 class OfOdds(ByKind):
     """A metric that reads the log-odds of probabilities, and in other kinds of task predictions as they are."""
 
-    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
+    def clipped(self, truth: Truth, predictions: Array) -> Booleans:
         return clipped_odds(truth, predictions)
 
 
@@ -166,15 +165,15 @@ class FittedPart(OfOdds):
     def _given_slope(self) -> bool:
         return False
 
-    def _of_log_odds(self, truth: Truth, predictions: NDArray[Any]) -> Derived:
+    def _of_log_odds(self, truth: Truth, predictions: Array) -> Derived:
         odds = log_odds(self.name, predictions)
         return self._part(LogisticFits(odds, truth.values == truth.positive, self._given_slope), int(self.is_slope))
 
-    def _of_numbers(self, truth: Truth, predictions: NDArray[Any]) -> Derived:
+    def _of_numbers(self, truth: Truth, predictions: Array) -> Derived:
         numbers = np.asarray(predictions, dtype=np.float64)
         return self._part(LineFits(numbers, truth.values, self._given_slope), int(self.is_slope))
 
-    def _of_risks(self, truth: Truth, predictions: NDArray[Any]) -> Derived:
+    def _of_risks(self, truth: Truth, predictions: Array) -> Derived:
         """As ``rms::validate.cph`` in R; it means something of log hazards only.
 
         NaN where no finite slope fits best: no event outlasted, risks that are all equal, or that are always
@@ -325,7 +324,7 @@ class CalibrationInterceptError(FittedIntercept):
     stem = "calibration_intercept_error"
 
 
-def log_odds(name: str, predictions: NDArray[Any]) -> Floats:
+def log_odds(name: str, predictions: Array) -> Floats:
     """Of probabilities clipped to [eps, 1 - eps]; InputError, naming the metric, where they are none."""
     eps = np.finfo(np.float64).eps
     given = np.clip(checked_probabilities(name, predictions), eps, 1 - eps)
@@ -370,7 +369,7 @@ class CurveDistance(Metric):
     def undefined_without(self) -> Needs:
         return self.needs
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+    def statistic(self, truth: Truth, predictions: Array) -> Statistic:
         given = checked_probabilities(self.name, predictions)
         positive = truth.values == truth.positive
         if self.smoother == "lowess":
@@ -518,7 +517,7 @@ class FromLowess(Columns):
         self._most = most  # a lowess curve may leave [0, 1], and sums round
         self._given, self._happened, self._summary = given, happened, summary
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+    def selected(self, counts: Weightings, columns: Indices) -> Floats:
         """(L,): without the first column under all weightings, which others take for the shape of the answer."""
         check_weightings(counts, self.n_rows)
         check_columns(columns, len(counts), self.n_columns)
@@ -634,10 +633,10 @@ class CalibrationEmax(Metric):
     fits_to_its_rows = True
     parts: ClassVar[tuple[Metric, ...]] = (CalibrationIntercept(given_slope=False), CalibrationSlope())
 
-    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
+    def clipped(self, truth: Truth, predictions: Array) -> Booleans:
         return clipped_odds(truth, predictions)
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> OfFits:
+    def statistic(self, truth: Truth, predictions: Array) -> OfFits:
         odds = log_odds(self.name, predictions)
         fits = LogisticFits(odds, truth.values == truth.positive, given_slope=False)
         return OfFits(fits, lambda counts, fits: _greatest(fits))

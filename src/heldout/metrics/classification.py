@@ -17,9 +17,8 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats, Weightings
+from heldout._types import Array, Booleans, Codes, Floats, Indices, Weightings
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import CellSums, LossSums, total_weight
@@ -47,13 +46,13 @@ class ConfusionCells:
     support: Floats  # (K, L, 1): weight of the rows that are of the class
     # missed, wrongly_found (L, D, K): weight of the rows of the class that are predicted to be of another, and the
     # reverse
-    missed: NDArray[Any]
-    wrongly_found: NDArray[Any]
+    missed: Array
+    wrongly_found: Array
     # (L, D, K): weight of the rows of the class that are predicted to be; what is left of the support when None
-    found: NDArray[Any] | None
+    found: Array | None
     # (K, 1 or L, D): whether the class occurs among the bound rows' labels or the column's predictions, drawn or
     # not
-    occurs: NDArray[np.bool_]
+    occurs: Booleans
 
     @property
     def n_classes(self) -> int:
@@ -104,7 +103,7 @@ class Confusion:
     labels : ndarray of int, shape (n, C)
     """
 
-    def __init__(self, truth: Truth, labels: NDArray[Any]) -> None:
+    def __init__(self, truth: Truth, labels: Array) -> None:
         self._codes, self._n_classes = truth.values, truth.n_classes
         self._labels = labels.astype(np.int32)
         self._wrong = self._labels != self._codes[:, None]
@@ -116,14 +115,12 @@ class Confusion:
         """Every column."""
         return self._cells(counts, lambda sums: sums.all(counts), self._occurs[:, None, :])
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> ConfusionCells:
+    def selected(self, counts: Weightings, columns: Indices) -> ConfusionCells:
         """One column a weighting (D = 1)."""
         occurs = self._occurs[:, columns][:, :, None]
         return self._cells(counts, lambda sums: sums.selected(counts, columns)[:, None], occurs)
 
-    def _cells(
-        self, counts: Weightings, ask: Callable[[Sums], NDArray[Any]], occurs: NDArray[np.bool_]
-    ) -> ConfusionCells:
+    def _cells(self, counts: Weightings, ask: Callable[[Sums], Array], occurs: Booleans) -> ConfusionCells:
         missed = ask(self._missed)
         # Of two classes, a miss of one is a false alarm of the other.
         wrongly_found = missed[..., ::-1] if self._n_classes == 2 else ask(self._wrongly_found)
@@ -144,7 +141,7 @@ class Confusion:
     def _found(self) -> Sums:
         return self._sums(np.where(self._wrong, -1, self._codes[:, None]))
 
-    def _sums(self, cells: NDArray[Any]) -> Sums:
+    def _sums(self, cells: Array) -> Sums:
         return CellSums(cells.astype(np.int32), self._n_classes)
 
 
@@ -164,7 +161,7 @@ class ConfusionStatistic:
             values[first:last] = self._value(cells.lanes(first, last))
         return values
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+    def selected(self, counts: Weightings, columns: Indices) -> Floats:
         return self._value(self.confusion.selected(counts, columns))[:, 0]
 
     def _value(self, cells: ConfusionCells) -> Floats:
@@ -244,14 +241,14 @@ class OfConfusion(OfLabels):
 
     formula: Callable[[ConfusionCells], Floats]
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> ConfusionStatistic:
+    def statistic(self, truth: Truth, predictions: Array) -> ConfusionStatistic:
         return ConfusionStatistic(Confusion(truth, predictions), self.formula)
 
 
 class OfWrongRows(OfLabels, OfRowLosses):
     """A metric of the share of rows that are predicted wrong."""
 
-    def losses(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
+    def losses(self, truth: Truth, predictions: Array) -> Booleans:
         return np.asarray(predictions != truth.values[:, None])
 
 
@@ -388,7 +385,7 @@ class ClassScore(OfLabels):
             else replace(self, pos_label=truth.label_of(code), is_of_other_class=True)
         )
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> ConfusionStatistic:
+    def statistic(self, truth: Truth, predictions: Array) -> ConfusionStatistic:
         code = positive_of(self, truth) if self.average == "binary" else None
         return ConfusionStatistic(Confusion(truth, predictions), lambda cells: self._averaged(cells, code))
 
@@ -528,7 +525,7 @@ class LogLoss(OfClassProbabilities):
     range = (0.0, np.inf)
     undefined_without = Needs.EVERY_CLASS
 
-    def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
+    def losses(self, truth: Truth, predictions: Array) -> Floats:
         of_truth = self._of_truth(truth, predictions)
         eps = np.finfo(np.float64).eps
         np.clip(of_truth, eps, 1 - eps, out=of_truth)  # in place, as it may be most of the memory
@@ -536,12 +533,12 @@ class LogLoss(OfClassProbabilities):
         losses: Floats = np.negative(of_truth, out=of_truth)
         return losses
 
-    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
+    def clipped(self, truth: Truth, predictions: Array) -> Booleans:
         """(n, C): where the true class has a probability that clipping raises, so that it sets the loss."""
-        below: NDArray[np.bool_] = self._of_truth(truth, predictions) < np.finfo(np.float64).eps
+        below: Booleans = self._of_truth(truth, predictions) < np.finfo(np.float64).eps
         return below
 
-    def _of_truth(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
+    def _of_truth(self, truth: Truth, predictions: Array) -> Floats:
         """(n, C): the probability of each row's class, an array of its own."""
         given = checked_probabilities(self.name, predictions)
         if truth.kind is not TaskKind.BINARY:
@@ -595,7 +592,7 @@ class Brier(OfClassProbabilities):
             return replace(self, scale_by_half=truth.kind is TaskKind.BINARY)
         return self
 
-    def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
+    def losses(self, truth: Truth, predictions: Array) -> Floats:
         given = checked_probabilities(self.name, predictions)
         half = self.for_truth(truth).scale_by_half
         if truth.kind is TaskKind.BINARY:
@@ -671,7 +668,7 @@ class CohenKappa(OfLabels):
     def function_name(self) -> str:
         return "cohen_kappa_score" if self.weights is None else ""
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> ClassAgreement:
+    def statistic(self, truth: Truth, predictions: Array) -> ClassAgreement:
         labels = predictions.astype(np.int32)
         places = self._places(truth, labels)
         power = _POWERS[self.weights]
@@ -686,7 +683,7 @@ class CohenKappa(OfLabels):
             truth.values, penalties, CellSums(labels, truth.n_classes), np.diff(places, axis=1), power
         )
 
-    def _places(self, truth: Truth, labels: NDArray[np.int32]) -> NDArray[np.intp]:
+    def _places(self, truth: Truth, labels: Codes) -> Indices:
         """(C, K): where each class stands on the scale of a column."""
         classes = np.arange(truth.n_classes)
         if self.absent_classes == "keep":
@@ -701,10 +698,10 @@ class CohenKappa(OfLabels):
 class ClassAgreement:
     """Kappa of every column; a ``Statistic``."""
 
-    codes: NDArray[np.int32]  # (n,): the true classes
+    codes: Codes  # (n,): the true classes
     penalties: Sums  # of the rows
     predicted: Sums  # the weight of the rows predicted to be of each class
-    steps: NDArray[np.intp]  # (C, K - 1): from each class to the next on a column's scale
+    steps: Indices  # (C, K - 1): from each class to the next on a column's scale
     power: int  # a distance d costs d**power
 
     def all(self, counts: Weightings) -> Floats:
@@ -717,14 +714,12 @@ class ClassAgreement:
             values[few] = self._kappa(counts[few], observed[few], predicted[few], self.steps)
         return values
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+    def selected(self, counts: Weightings, columns: Indices) -> Floats:
         observed = one_cell(self.penalties.selected(counts, columns), 1).astype(np.float64)[:, None]
         predicted = self.predicted.selected(counts, columns)[:, None]
         return self._kappa(counts, observed, predicted, self.steps[columns][:, None])[:, 0]
 
-    def _kappa(
-        self, counts: Weightings, observed: Floats, predicted: NDArray[Any], steps: NDArray[np.intp]
-    ) -> Floats:
+    def _kappa(self, counts: Weightings, observed: Floats, predicted: Array, steps: Indices) -> Floats:
         n_classes = predicted.shape[-1]
         true = class_weights(counts, self.codes, n_classes)[:, :, None]
         shares = [predicted[..., k].astype(np.float64) for k in range(n_classes)]
@@ -734,7 +729,7 @@ class ClassAgreement:
         return kappa
 
 
-def _penalty_by_chance(true: list[Floats], predicted: list[Floats], steps: NDArray[np.intp], power: int) -> Floats:
+def _penalty_by_chance(true: list[Floats], predicted: list[Floats], steps: Indices, power: int) -> Floats:
     """(L, D): the sum over classes i and j of ``true[i] * predicted[j] * distance(i, j)**power``.
 
     Up the scale with the sums over all lower classes of weight times distance to the power 0, 1 and 2. Nothing is
@@ -751,7 +746,7 @@ def _penalty_by_chance(true: list[Floats], predicted: list[Floats], steps: NDArr
     return total
 
 
-def _climb(below: list[Floats], joining: Floats, step: NDArray[np.intp]) -> None:
+def _climb(below: list[Floats], joining: Floats, step: Indices) -> None:
     """One class up: the class left joins those below, and all of them are a step further away."""
     below[0] += joining
     # The square before the distance, because it needs the distances of before.

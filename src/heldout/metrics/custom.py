@@ -10,9 +10,8 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats, Weightings
+from heldout._types import Array, Floats, Indices, Weightings
 from heldout.data.task import TaskKind, Truth, with_fields
 from heldout.errors import InputError, NoExit, text_of
 from heldout.metrics.base import Metric, Needs, Response, Statistic, positive_of
@@ -46,7 +45,7 @@ class OpaqueMetric(Metric):
             metric.row_wise,
         )
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+    def statistic(self, truth: Truth, predictions: Array) -> Statistic:
         raise InputError(f"the scorer '{self.name}' cannot be opened, so it cannot score resampled rows.")
 
 
@@ -207,18 +206,18 @@ class CustomMetric(Metric):
         positive_of(self, truth)
         return self
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+    def statistic(self, truth: Truth, predictions: Array) -> Statistic:
         of_class = {"pos_label": truth.pos_label} if self.takes_class else {}
         call = partial(self.function, **dict(self.arguments), **of_class)
         handed_over = self._handed_over(truth, predictions)
         return CalledStatistic(call, self.takes_weights, self._y_true(truth), handed_over)
 
-    def _y_true(self, truth: Truth) -> NDArray[Any]:
+    def _y_true(self, truth: Truth) -> Array:
         """The target as the function expects it."""
         y_true = truth.labels()
         return with_fields(y_true, truth.fields) if self.own_fields and truth.fields is not None else y_true
 
-    def _handed_over(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[Any]:
+    def _handed_over(self, truth: Truth, predictions: Array) -> Array:
         """Predictions as the function expects them."""
         if truth.classes is None:
             return predictions
@@ -241,7 +240,7 @@ class CustomLoss(CustomMetric, OfRowLosses):
         """What becomes of the mean: of scores, one minus the mean of one minus each."""
         return Finish.COMPLEMENT if self.greater_is_better else Finish.MEAN
 
-    def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
+    def losses(self, truth: Truth, predictions: Array) -> Floats:
         """(n, C): the losses, one column after another.
 
         Raises InputError where the function fails, or gives anything but a number within the range for each row.
@@ -251,10 +250,10 @@ class CustomLoss(CustomMetric, OfRowLosses):
         values = np.stack(columns, axis=1)
         return 1.0 - values if self.greater_is_better else values
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
+    def statistic(self, truth: Truth, predictions: Array) -> MeanLoss:
         return mean_loss(self.losses(truth, predictions), self.finish)
 
-    def _of_rows(self, y_true: NDArray[Any], y_pred: NDArray[Any]) -> Floats:
+    def _of_rows(self, y_true: Array, y_pred: Array) -> Floats:
         try:
             with NoExit():
                 values = np.asarray(self.function(y_true, y_pred, **dict(self.arguments)), dtype=np.float64)
@@ -303,8 +302,8 @@ class CalledStatistic:
 
     call: Callable[..., Any]
     takes_weights: bool  # pass all rows with ``sample_weight=counts``, instead of rows repeated by their counts
-    y_true: NDArray[Any]  # (n,)
-    y_pred: NDArray[Any]  # (n, C) or (n, C, n_classes)
+    y_true: Array  # (n,)
+    y_pred: Array  # (n, C) or (n, C, n_classes)
     # message → how often the function raised it or gave no finite number
     failures: dict[str, int] = field(default_factory=dict)
     _counting: Lock = field(default_factory=Lock, repr=False)
@@ -313,10 +312,10 @@ class CalledStatistic:
         columns = np.arange(self.y_pred.shape[1])
         return self._values(counts, np.broadcast_to(columns, (len(counts), len(columns))))
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+    def selected(self, counts: Weightings, columns: Indices) -> Floats:
         return self._values(counts, np.asarray(columns)[:, None])[:, 0]
 
-    def _values(self, counts: Weightings, wanted: NDArray[np.intp]) -> Floats:
+    def _values(self, counts: Weightings, wanted: Indices) -> Floats:
         values = np.empty(wanted.shape)
         with np.errstate(all="ignore"):  # of this thread only
             for lane, weights in enumerate(counts):
@@ -328,7 +327,7 @@ class CalledStatistic:
                     values[lane, i] = self._value(weights, rows, int(column))
         return values
 
-    def _value(self, weights: NDArray[Any], rows: NDArray[np.intp] | None, column: int) -> float:
+    def _value(self, weights: Array, rows: Indices | None, column: int) -> float:
         predicted = self.y_pred[:, column]
         try:
             with NoExit():
@@ -346,7 +345,7 @@ class CalledStatistic:
         return float("nan")
 
 
-def _repeated(weights: NDArray[Any]) -> NDArray[np.intp]:
+def _repeated(weights: Array) -> Indices:
     if weights.dtype != np.uint8:
         raise InputError("a function without sample_weight takes whole counts only, got real weights.")
     return np.repeat(np.arange(len(weights)), weights)

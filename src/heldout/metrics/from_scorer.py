@@ -19,7 +19,6 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 import sklearn
 import sklearn.metrics
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metadata_routing import process_routing
 
@@ -34,7 +33,7 @@ from heldout._sklearn import (
     with_members,
 )
 from heldout._text import is_one_of
-from heldout._types import Floats, Weightings
+from heldout._types import Array, Floats, Indices, Weightings
 from heldout.data.task import TaskKind, Truth, codes_of, has_fields, labels_text, survival_target, truth_of
 from heldout.errors import HeldoutWarning, InputError
 from heldout.metrics.base import (
@@ -302,7 +301,7 @@ class MetricFunction:
             return float("nan")
         return float(metric.statistic(truth, predicted[:, None]).all(weights)[0, 0])
 
-    def _of_classes(self, predicted: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
+    def _of_classes(self, predicted: Array, classes: Array) -> Array:
         """Codes of labels; what is predicted of each class as it is, if it is of these classes."""
         if Response.LABELS in self.metric.responses:
             return codes_of(predicted, classes)
@@ -325,7 +324,7 @@ class MetricFunction:
             )
         return predicted
 
-    def _truth(self, y_true: NDArray[Any], predicted: NDArray[Any], pos_label: Any) -> Truth | None:
+    def _truth(self, y_true: Array, predicted: Array, pos_label: Any) -> Truth | None:
         if has_fields(y_true) or self.metric.tasks == {TaskKind.SURVIVAL}:
             return Truth(TaskKind.SURVIVAL, survival_target(y_true, may_lack_events=True))
         if self.classes is None and pos_label is None and reads_as_numbers(self.metric, y_true):
@@ -634,7 +633,7 @@ class MeanOverOutputs(AroundMetric):
     def truth_for_needs(self, truth: Truth) -> Truth:
         return _column(truth, 0)
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+    def statistic(self, truth: Truth, predictions: Array) -> Statistic:
         columns = range(truth.values.shape[1])
         return _MeanStatistic([self.metric.statistic(_column(truth, k), predictions[:, :, k]) for k in columns])
 
@@ -646,7 +645,7 @@ class _MeanStatistic:
     def all(self, counts: Weightings) -> Floats:
         return np.asarray(np.mean([column.all(counts) for column in self.columns], axis=0))
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+    def selected(self, counts: Weightings, columns: Indices) -> Floats:
         return np.asarray(np.mean([column.selected(counts, columns) for column in self.columns], axis=0))
 
 

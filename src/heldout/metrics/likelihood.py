@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
-from heldout._types import Floats, Weightings
+from heldout._types import Array, Booleans, Floats, Weightings
 from heldout.data.task import TaskKind, Truth
 from heldout.kernels.dispatch import LogisticFits, total_weight, weight_of
 from heldout.kernels.reference import sum_in_order
@@ -72,12 +71,12 @@ class OfLikelihoods(OfOdds):
             TaskKind.SURVIVAL: OfKind((Response.RISK,), Needs.PAIR, self._of_risks),
         }
 
-    def _of_probabilities(self, truth: Truth, predictions: NDArray[Any]) -> Derived:
+    def _of_probabilities(self, truth: Truth, predictions: Array) -> Derived:
         odds, positive = log_odds(self.name, predictions), truth.values == truth.positive
         fits = LogisticFits(odds, positive, given_slope=False)
         return Derived(OfFits(fits, partial(_likelihoods, positive), (odds,)), partial(self._value, False))
 
-    def _of_risks(self, truth: Truth, predictions: NDArray[Any]) -> Derived:
+    def _of_risks(self, truth: Truth, predictions: Array) -> Derived:
         risks = np.asarray(predictions, dtype=np.float64)
         return Derived(CoxFits(risks, truth.values["event"], truth.values["time"]), partial(self._value, True))
 
@@ -89,7 +88,7 @@ class OfLikelihoods(OfOdds):
             return self.formula(LogLikelihoods(n_rows, unit, without, fits[..., AT_ONE], recalibrated))
 
 
-def _likelihoods(positive: NDArray[np.bool_], counts: Weightings, fits: Floats, x: Floats) -> Floats:
+def _likelihoods(positive: Booleans, counts: Weightings, fits: Floats, x: Floats) -> Floats:
     """(L, 4): slope and log-likelihoods, as those of ``CoxFits``, of log-odds (L, n) and their fits (L, 2).
 
     The log-likelihoods are NaN where a class has no weight.
@@ -107,13 +106,13 @@ def _likelihoods(positive: NDArray[np.bool_], counts: Weightings, fits: Floats, 
     return found
 
 
-def _likelihood(positive: NDArray[np.bool_], weights: Floats, x: Floats) -> Floats:
+def _likelihood(positive: Booleans, weights: Floats, x: Floats) -> Floats:
     """(L,): the log-likelihood of log-odds (L, n)."""
     against = np.where(positive, -x, x)
     return -sum_in_order(weights * np.logaddexp(0.0, against))
 
 
-def _separated(positive: NDArray[np.bool_], weights: Floats, x: Floats) -> Floats:
+def _separated(positive: Booleans, weights: Floats, x: Floats) -> Floats:
     """(L,): what the likelihood approaches where a value separates the classes.
 
     Only rows at that value remain in doubt, if it has rows of both classes.
@@ -361,20 +360,20 @@ class GIndex(OfOdds):
             TaskKind.SURVIVAL: OfKind((Response.RISK,), Needs.PAIR, self._of_risks),
         }
 
-    def _of_probabilities(self, truth: Truth, predictions: NDArray[Any]) -> OfFits:
+    def _of_probabilities(self, truth: Truth, predictions: Array) -> OfFits:
         odds = log_odds(self.name, predictions)
         fits = LogisticFits(odds, truth.values == truth.positive, given_slope=False)
         calibrated = _on_line if self.scale == "linear" else _as_probability
         return OfFits(fits, partial(_mean_difference, calibrated), (odds,))
 
     @staticmethod
-    def _of_numbers(truth: Truth, predictions: NDArray[Any]) -> OfFits:
+    def _of_numbers(truth: Truth, predictions: Array) -> OfFits:
         numbers = np.asarray(predictions, dtype=np.float64)
         fits = LineFits(numbers, truth.values, given_slope=False)
         return OfFits(fits, partial(_mean_difference, _on_line), (numbers,))
 
     @staticmethod
-    def _of_risks(truth: Truth, predictions: NDArray[Any]) -> OfFits:
+    def _of_risks(truth: Truth, predictions: Array) -> OfFits:
         risks = np.asarray(predictions, dtype=np.float64)
         fits = CoxFits(risks, truth.values["event"], truth.values["time"])
         return OfFits(fits, partial(_mean_difference, _as_log_hazard), (risks,))

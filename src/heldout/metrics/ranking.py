@@ -18,9 +18,8 @@ from itertools import permutations
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats, Weightings
+from heldout._types import Array, Booleans, Counts, Floats, Indices, Weightings
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import (
@@ -63,14 +62,14 @@ class PairsWithin:
     """
 
     # positive, negative: rows of the folds that hold both, fold by fold
-    positive: NDArray[np.intp]
-    negative: NDArray[np.intp]
+    positive: Indices
+    negative: Indices
     # positive_starts, negative_starts: where each of these folds begins in them
-    positive_starts: NDArray[np.intp]
-    negative_starts: NDArray[np.intp]
+    positive_starts: Indices
+    negative_starts: Indices
 
     @staticmethod
-    def of(positive: NDArray[np.bool_], negative: NDArray[np.bool_], folds: NDArray[np.intp]) -> PairsWithin:
+    def of(positive: Booleans, negative: Booleans, folds: Indices) -> PairsWithin:
         """From flags and folds (n,) of the rows."""
         both = np.isin(folds, np.intersect1d(folds[positive], folds[negative]))
         rows = [_by_fold(np.flatnonzero(flags & both), folds) for flags in (positive, negative)]
@@ -93,7 +92,7 @@ class PairsWithin:
         return weights
 
 
-def _by_fold(rows: NDArray[np.intp], folds: NDArray[np.intp]) -> NDArray[np.intp]:
+def _by_fold(rows: Indices, folds: Indices) -> Indices:
     return rows[np.argsort(folds[rows], kind="stable")]
 
 
@@ -110,10 +109,10 @@ class PairShare:
     def all(self, counts: Weightings) -> Floats:
         return _share(self.sums.all(counts), self.pairs(counts)[:, None])
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+    def selected(self, counts: Weightings, columns: Indices) -> Floats:
         return _share(self.sums.selected(counts, columns), self.pairs(counts))
 
-    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
+    def defined(self, counts: Weightings) -> Booleans:
         """(L,): whether there is a pair."""
         return np.asarray(self.pairs(counts) > 0)
 
@@ -122,18 +121,13 @@ class PairShare:
 class ExactPairShare(PairShare):
     """A share of whole numbers, so that the greatest sum is the greatest share; with the fused path."""
 
-    def best_out_of_bag(self, counts: NDArray[np.uint8]) -> Selected:
+    def best_out_of_bag(self, counts: Counts) -> Selected:
         columns, sums = best_out_of_bag(self.sums, counts, greatest=True)
         left_out = (counts == 0).view(np.uint8)
         return Selected(columns, _share(sums, self.pairs(left_out)))
 
 
-def area(
-    scores: NDArray[Any],
-    positive: NDArray[np.bool_],
-    negative: NDArray[np.bool_],
-    folds: NDArray[np.intp] | None = None,
-) -> ExactPairShare:
+def area(scores: Array, positive: Booleans, negative: Booleans, folds: Indices | None = None) -> ExactPairShare:
     """The area of scores (n, C), greater = more positive; with ``folds`` (n,) only rows of one fold are pairs."""
     sums = RankSums(np.asarray(scores, dtype=np.float64), positive, negative, folds)
     within = None if folds is None else PairsWithin.of(positive, negative, folds)
@@ -146,7 +140,7 @@ def area(
     return ExactPairShare(sums, pairs)
 
 
-def _share(sums: NDArray[Any], pairs: Floats) -> Floats:
+def _share(sums: Array, pairs: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         share: Floats = sums / pairs
     return np.minimum(share, 1.0)  # sums of real weights round, and all of them may be a little more than all
@@ -158,13 +152,13 @@ class MeanOfParts:
 
     parts: Sequence[Statistic]
     # (n,): rows whose weight is the weight of a part; plain mean when None
-    rows: Sequence[NDArray[np.bool_]] | None = None
+    rows: Sequence[Booleans] | None = None
     absent_counts: bool = True  # whether a part without weight still spoils the mean where it is NaN
 
     def all(self, counts: Weightings) -> Floats:
         return self._mean(counts, [part.all(counts) for part in self.parts])
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+    def selected(self, counts: Weightings, columns: Indices) -> Floats:
         values = [part.selected(counts, columns)[:, None] for part in self.parts]
         return self._mean(counts, values)[:, 0]
 
@@ -189,7 +183,7 @@ class MeanOfAreas(MeanOfParts):
 
     parts: Sequence[PairShare]
 
-    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
+    def defined(self, counts: Weightings) -> Booleans:
         """(L,): whether every area has a pair."""
         return np.asarray(np.logical_and.reduce([part.defined(counts) for part in self.parts]))
 
@@ -223,9 +217,7 @@ class RocAuc(PairBased):
     mean_within_classes = True
     responses: tuple[Response, ...] = (Response.DECISION, Response.PROBABILITIES)
 
-    def statistic_within(
-        self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None
-    ) -> ExactPairShare:
+    def statistic_within(self, truth: Truth, predictions: Array, folds: Indices | None) -> ExactPairShare:
         positive = truth.values == truth.positive
         return area(predictions, positive, ~positive, folds)
 
@@ -255,15 +247,13 @@ class RocAucOfClasses(PairBased):
     def name(self) -> str:
         return self.stem if self.average == "macro" else f"{self.stem}_{self.average}"
 
-    def statistic_within(
-        self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None
-    ) -> PairStatistic:
+    def statistic_within(self, truth: Truth, predictions: Array, folds: Indices | None) -> PairStatistic:
         """The pairs of each area are summed over the folds first; then the areas are averaged."""
         if truth.kind is TaskKind.BINARY:
             return RocAuc().statistic_within(truth, predictions, folds)
         return self._mean(truth, predictions, folds)
 
-    def _mean(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None) -> MeanOfAreas:
+    def _mean(self, truth: Truth, predictions: Array, folds: Indices | None) -> MeanOfAreas:
         raise NotImplementedError
 
 
@@ -291,7 +281,7 @@ class RocAucOneVsRest(RocAucOfClasses):
     definition = "The ROC AUC of each class against all others, averaged over classes."
     stem = "roc_auc_ovr"
 
-    def _mean(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None) -> MeanOfAreas:
+    def _mean(self, truth: Truth, predictions: Array, folds: Indices | None) -> MeanOfAreas:
         members = [truth.values == code for code in range(truth.n_classes)]
         parts = [area(predictions[:, :, code], mine, ~mine, folds) for code, mine in enumerate(members)]
         # scikit-learn leaves a class of weight 0 out of a weighted mean.
@@ -324,7 +314,7 @@ class RocAucOneVsOne(RocAucOfClasses):
     definition = "The ROC AUC of each pair of classes, averaged over the pairs."
     stem = "roc_auc_ovo"
 
-    def _mean(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None) -> MeanOfAreas:
+    def _mean(self, truth: Truth, predictions: Array, folds: Indices | None) -> MeanOfAreas:
         members = [truth.values == code for code in range(truth.n_classes)]
         pairs = list(permutations(range(truth.n_classes), 2))
         parts = [area(predictions[:, :, one], members[one], members[other], folds) for one, other in pairs]
@@ -383,7 +373,7 @@ class AveragePrecision(Metric):
             else replace(self, pos_label=truth.label_of(code), is_of_other_class=True)
         )
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+    def statistic(self, truth: Truth, predictions: Array) -> Statistic:
         scores = np.asarray(predictions, dtype=np.float64)
         if truth.kind is TaskKind.MULTICLASS:
             found = range(truth.n_classes)
@@ -393,7 +383,7 @@ class AveragePrecision(Metric):
         return _precision(scores if code == truth.positive else -scores, truth.values == code)
 
 
-def _precision(scores: Floats, positive: NDArray[np.bool_]) -> Derived:
+def _precision(scores: Floats, positive: Booleans) -> Derived:
     return Derived(PrecisionSums(scores, positive), _zero_without_positives)
 
 
@@ -490,7 +480,7 @@ class SensitivityAtSpecificity(Metric):
 
     stem = "sensitivity_at_specificity"
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Sums:
+    def statistic(self, truth: Truth, predictions: Array) -> Sums:
         scores = np.asarray(predictions, dtype=np.float64)
         return SensitivityWithin(scores, truth.values == truth.positive, 1 - self.specificity)
 
@@ -540,14 +530,14 @@ class PartialRocAuc(PairBased):
     def range(self) -> tuple[float, float]:
         return (float(_standardized(self.max_fpr, 0.0)), 1.0)
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Derived:
+    def statistic(self, truth: Truth, predictions: Array) -> Derived:
         return self._area(np.asarray(predictions, dtype=np.float64), truth.values == truth.positive)
 
     @property
     def share_of_pairs(self) -> PairBased:
         return RocAuc(self.responses)
 
-    def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None) -> _OfFolds:
+    def statistic_within(self, truth: Truth, predictions: Array, folds: Indices | None) -> _OfFolds:
         """The area of each fold, weighted by its pairs."""
         assert folds is not None, "all pairs have a statistic of their own"
         scores, positive = np.asarray(predictions, dtype=np.float64), truth.values == truth.positive
@@ -558,7 +548,7 @@ class PartialRocAuc(PairBased):
             parts.append((rows, self._area(scores[rows], positive[rows])))
         return _OfFolds(pairs, tuple(parts), scores.shape[1])
 
-    def _area(self, scores: Floats, positive: NDArray[np.bool_]) -> Derived:
+    def _area(self, scores: Floats, positive: Booleans) -> Derived:
         return Derived(AreaWithin(scores, positive, self.max_fpr), partial(_standardized, self.max_fpr))
 
 
@@ -567,18 +557,18 @@ class _OfFolds:
     """The mean of folds' values, weighted by the pairs in each; a ``PairStatistic``."""
 
     pairs: PairsWithin
-    parts: tuple[tuple[NDArray[np.intp], Sums], ...]  # of each fold with pairs its rows and its statistic
+    parts: tuple[tuple[Indices, Sums], ...]  # of each fold with pairs its rows and its statistic
     n_columns: int
 
     def all(self, counts: Weightings) -> Floats:
         values = [part.all(np.take(counts, rows, axis=1)) for rows, part in self.parts]
         return self._mean(counts, values, self.n_columns)
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+    def selected(self, counts: Weightings, columns: Indices) -> Floats:
         values = [part.selected(np.take(counts, rows, axis=1), columns)[:, None] for rows, part in self.parts]
         return self._mean(counts, values, 1)[:, 0]
 
-    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
+    def defined(self, counts: Weightings) -> Booleans:
         return np.asarray(self.pairs.weight(counts) > 0)
 
     def _mean(self, counts: Weightings, values: list[Floats], n_columns: int) -> Floats:

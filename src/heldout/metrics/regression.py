@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats, Weightings
+from heldout._types import Array, Floats, Weightings
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import Medians, RankCorrelations, total_weight
@@ -36,7 +34,7 @@ class OfNumbers(Metric):
     range: tuple[float, float] = (0.0, np.inf)
 
 
-def _errors(truth: Truth, predictions: NDArray[Any]) -> Floats:
+def _errors(truth: Truth, predictions: Array) -> Floats:
     with np.errstate(over="ignore"):  # infinite where the difference passes float64
         errors: Floats = np.asarray(predictions, dtype=np.float64) - truth.values[:, None]
     return errors
@@ -47,7 +45,7 @@ class OfSquares(OfNumbers, OfRowLosses):
 
     squares_errors = True
 
-    def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
+    def losses(self, truth: Truth, predictions: Array) -> Floats:
         with np.errstate(over="ignore"):  # a model that diverged; its loss is infinite
             squares: Floats = _errors(truth, predictions) ** 2
         return squares
@@ -106,7 +104,7 @@ class MeanAbsoluteError(OfNumbers, OfRowLosses):
     title = "Mean absolute error"
     definition = "The mean distance of predictions from the truth, in the target's own units."
 
-    def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
+    def losses(self, truth: Truth, predictions: Array) -> Floats:
         return np.abs(_errors(truth, predictions))
 
 
@@ -147,7 +145,7 @@ class PinballLoss(OfNumbers, OfRowLosses):
 
     stem = "mean_pinball_loss"
 
-    def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
+    def losses(self, truth: Truth, predictions: Array) -> Floats:
         above = _errors(truth, predictions)
         return np.where(above > 0, (1 - self.alpha) * above, -self.alpha * above)
 
@@ -171,7 +169,7 @@ class MedianAbsoluteError(OfNumbers):
     title = "Median absolute error"
     definition = "Half of the rows are predicted closer than this, in the target's own units."
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Sums:
+    def statistic(self, truth: Truth, predictions: Array) -> Sums:
         errors = np.abs(_errors(truth, predictions))
         largest = errors.max(initial=0.0, where=np.isfinite(errors))
         # The mean of two middle errors must not pass float64 on its way.
@@ -207,7 +205,7 @@ class R2(OfNumbers):
     needs = Needs.TWO_VALUES
     undefined_without = Needs.TWO_ROWS
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Derived:
+    def statistic(self, truth: Truth, predictions: Array) -> Derived:
         """Without the fused path: R² near 1 ties where sums of squares still differ, and ties go by value."""
         # Near 1 before squaring, so that a target of 1e200 or 1e-200 has a spread; and centred, so that one
         # far from zero keeps its digits.
@@ -278,5 +276,5 @@ class Spearman(OfNumbers):
     range = (-1.0, 1.0)
     needs = undefined_without = Needs.TWO_VALUES
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Sums:
+    def statistic(self, truth: Truth, predictions: Array) -> Sums:
         return RankCorrelations(np.asarray(predictions, dtype=np.float64), truth.values)

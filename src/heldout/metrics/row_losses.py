@@ -16,9 +16,8 @@ from math import isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats, Weightings
+from heldout._types import Array, Booleans, Counts, Floats, Indices, Weightings
 from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import CellSums, LossSums, best_out_of_bag, total_weight
@@ -51,11 +50,11 @@ class OfRowLosses(Metric):
         """With ``Finish.COMPLEMENT``: the value if no row has a loss."""
         return 1.0
 
-    def losses(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[Any]:
+    def losses(self, truth: Truth, predictions: Array) -> Array:
         """(n, C): one loss per row and column, as numbers or, where it is 0 or 1, as booleans."""
         raise NotImplementedError(f"{type(self).__name__} has no method 'losses'")
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
+    def statistic(self, truth: Truth, predictions: Array) -> MeanLoss:
         losses = self.losses(truth, predictions)
         _check_losses(self.name, losses, predictions.shape[:2])
         bind = mean_of_errors if losses.dtype == np.bool_ else mean_loss
@@ -90,15 +89,15 @@ class MeanLoss:
     def all(self, counts: Weightings) -> Floats:
         return self._value(one_cell(self.sums.all(counts), 2), total_weight(counts)[:, None])
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+    def selected(self, counts: Weightings, columns: Indices) -> Floats:
         return self._value(one_cell(self.sums.selected(counts, columns), 1), total_weight(counts))
 
-    def best_out_of_bag(self, counts: NDArray[np.uint8]) -> Selected:
+    def best_out_of_bag(self, counts: Counts) -> Selected:
         columns, sums = best_out_of_bag(self.sums, counts, greatest=False)
         left_out = np.count_nonzero(counts == 0, axis=1).astype(np.float64)
         return Selected(columns, self._value(one_cell(sums, 1), left_out))
 
-    def _value(self, sums: NDArray[Any], weight: Floats) -> Floats:
+    def _value(self, sums: Array, weight: Floats) -> Floats:
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             of_all = self.finish is Finish.COMPLEMENT  # so that all wrong is exactly 0
             mean: Floats = (
@@ -116,7 +115,7 @@ def mean_loss(losses: Floats, finish: Finish = Finish.MEAN) -> MeanLoss:
     return MeanLoss(sums, finish, exponent)
 
 
-def mean_of_errors(wrong: NDArray[np.bool_], finish: Finish = Finish.MEAN) -> MeanLoss:
+def mean_of_errors(wrong: Booleans, finish: Finish = Finish.MEAN) -> MeanLoss:
     """The share of rows (n, C) that are wrong, or right."""
     return MeanLoss(CellSums(wrong.astype(np.int32) - np.int32(1), 1), finish)
 
@@ -172,7 +171,7 @@ def _finite_sums(losses: Floats, most: int) -> Sums:
     return _InTwoParts(LossSums(np.where(large, 0.0, losses), most), apart, rows)
 
 
-def _some_rows(losses: Floats) -> tuple[Floats, NDArray[np.intp]]:
+def _some_rows(losses: Floats) -> tuple[Floats, Indices]:
     """Some thousand rows where there are more, and (C,): the place, in order, of the median of losses above 0."""
     some = losses[:: -(-len(losses) // 1000) or 1]
     zeros = np.count_nonzero(some == 0, axis=0)
@@ -185,13 +184,13 @@ class _InTwoParts:
 
     ordinary: Sums
     apart: Sums
-    rows: NDArray[np.intp]
+    rows: Indices
 
-    def all(self, counts: Weightings) -> NDArray[Any]:
+    def all(self, counts: Weightings) -> Array:
         total: Floats = self.ordinary.all(counts) + self.apart.all(np.take(counts, self.rows, axis=1))
         return total
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> NDArray[Any]:
+    def selected(self, counts: Weightings, columns: Indices) -> Array:
         apart = self.apart.selected(np.take(counts, self.rows, axis=1), columns)
         total: Floats = self.ordinary.selected(counts, columns) + apart
         return total
@@ -202,13 +201,13 @@ class _WithInfinite:
     """Sums of losses of which some, ``infinite`` (n, C), are infinite."""
 
     finite: Sums
-    infinite: NDArray[np.bool_]
+    infinite: Booleans
 
-    def all(self, counts: Weightings) -> NDArray[Any]:
+    def all(self, counts: Weightings) -> Array:
         met = (counts > 0).astype(np.float32) @ self.infinite.astype(np.float32) > 0
         return np.where(met, np.inf, self.finite.all(counts))
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> NDArray[Any]:
+    def selected(self, counts: Weightings, columns: Indices) -> Array:
         met = ((counts > 0) & self.infinite.T[columns]).any(axis=1)
         return np.where(met, np.inf, self.finite.selected(counts, columns))
 
@@ -218,7 +217,7 @@ def most_drawn(n_rows: int) -> int:
     return n_rows + 8 * (isqrt(n_rows) + 1)
 
 
-def one_cell(sums: NDArray[Any], dimensions: int) -> NDArray[Any]:
+def one_cell(sums: Array, dimensions: int) -> Array:
     """Sums without the axis of cells, where the kernel counts one cell."""
     return sums[..., 0] if sums.ndim > dimensions else sums
 
@@ -324,7 +323,7 @@ class Bounded(AroundMetric, OfRowLosses):
     def range(self) -> tuple[float, float]:
         return self.metric.range[0], float(self.most)
 
-    def losses(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[Any]:
+    def losses(self, truth: Truth, predictions: Array) -> Array:
         """(n, C): the losses of the metric.
 
         Raises InputError where one is greater than ``most``.

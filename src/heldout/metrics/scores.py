@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats
+from heldout._types import Array, Floats
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.metrics.base import Response, is_number
@@ -63,7 +61,7 @@ class MeanScore(OfRowLosses):
     def best_value(self) -> float:
         return float(self.greatest)
 
-    def losses(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[Any]:
+    def losses(self, truth: Truth, predictions: Array) -> Array:
         """(n, C): by how much each score is below the best; booleans where it is 0 or 1."""
         scores: Floats = np.asarray(predictions, dtype=np.float64)
         outside = (scores < self.least) | (scores > self.greatest)

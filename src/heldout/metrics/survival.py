@@ -16,10 +16,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._text import counted
-from heldout._types import Floats, Weightings
+from heldout._types import Array, Booleans, Floats, Indices, Weightings
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import ConcordanceSums
@@ -53,11 +52,7 @@ class OfRisks(PairBased):
 
 
 def _pair_share(
-    share: type[PairShare],
-    truth: Truth,
-    risks: NDArray[Any],
-    folds: NDArray[np.intp] | None,
-    factors: Floats | None = None,
+    share: type[PairShare], truth: Truth, risks: Array, folds: Indices | None, factors: Floats | None = None
 ) -> PairShare:
     numbers, rest = (
         np.asarray(risks, dtype=np.float64),
@@ -97,9 +92,7 @@ class ConcordanceIndex(OfRisks):
     definition = "The chance that, of two comparable rows, the greater risk had the earlier event: 0.5 is guessing."
     function_name = "concordance_index_censored"
 
-    def statistic_within(
-        self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None
-    ) -> PairShare:
+    def statistic_within(self, truth: Truth, predictions: Array, folds: Indices | None) -> PairShare:
         return _pair_share(ExactPairShare, truth, predictions, folds)
 
 
@@ -245,9 +238,7 @@ class ConcordanceUno(OfRisks):
         values["event"] &= values["time"] < self.tau
         return replace(truth, values=values)
 
-    def statistic_within(
-        self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None
-    ) -> PairShare:
+    def statistic_within(self, truth: Truth, predictions: Array, folds: Indices | None) -> PairShare:
         return _pair_share(PairShare, truth, predictions, folds, self.for_truth(truth)._factors(truth))
 
     def _factors(self, truth: Truth) -> Floats:
@@ -292,12 +283,10 @@ class SomersD(ByKind, PairBased):
             TaskKind.SURVIVAL: OfKind((Response.RISK,), Needs.PAIR, self.statistic),
         }
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+    def statistic(self, truth: Truth, predictions: Array) -> Statistic:
         return self.statistic_within(truth, predictions, None)
 
-    def statistic_within(
-        self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None
-    ) -> PairStatistic:
+    def statistic_within(self, truth: Truth, predictions: Array, folds: Indices | None) -> PairStatistic:
         share = ConcordanceIndex() if truth.kind is TaskKind.SURVIVAL else RocAuc()
         return RescaledFused(share.statistic_within(truth, predictions, folds), 2.0, -1.0)
 
@@ -334,7 +323,7 @@ class OfCurves(Metric):
     def _wanted(self) -> str:
         raise NotImplementedError
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
+    def statistic(self, truth: Truth, predictions: Array) -> MeanLoss:
         bound = self.for_truth(truth)
         assert bound.censoring is not None
         times = times_of(bound)
@@ -445,7 +434,7 @@ class BrierAt(OfCurves):
 
 
 def squared_errors(
-    truth: Truth, predictions: NDArray[Any], times: tuple[float, ...], censoring: Censoring, weights: Floats
+    truth: Truth, predictions: Array, times: tuple[float, ...], censoring: Censoring, weights: Floats
 ) -> Floats:
     """(n, C): the squared error of each row, weighted for censoring and summed over the times."""
     observed = [observed_by(truth, time, censoring) for time in times]
@@ -477,7 +466,7 @@ def check_within(parameter: str, times: tuple[float, ...], truth: Truth) -> None
         )
 
 
-def check_has_times(name: str, predictions: NDArray[Any], n_times: int) -> None:
+def check_has_times(name: str, predictions: Array, n_times: int) -> None:
     """Refuse predictions whose last axis does not match the metric's times."""
     if predictions.ndim != 3 or predictions.shape[2] != n_times:
         raise InputError(
@@ -505,10 +494,10 @@ class WeighedArea:
     def all(self, counts: Weightings) -> Floats:
         return self.area.all(counts * self.standing_for)
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+    def selected(self, counts: Weightings, columns: Indices) -> Floats:
         return self.area.selected(counts * self.standing_for, columns)
 
-    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
+    def defined(self, counts: Weightings) -> Booleans:
         return self.area.defined(counts * self.standing_for)
 
 
@@ -587,9 +576,7 @@ class RocAucAt(OfRisks):
         values["event"], values["time"] = gone, np.where(gone, 1.0, np.where(there, 2.0, 0.0))
         return replace(truth, values=values)
 
-    def statistic_within(
-        self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None
-    ) -> WeighedArea:
+    def statistic_within(self, truth: Truth, predictions: Array, folds: Indices | None) -> WeighedArea:
         bound = self.for_truth(truth)
         assert bound.time is not None
         outcome, weight = observed_by(truth, bound.time, bound.censoring)

@@ -12,9 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats
+from heldout._types import Array, Floats
 from heldout.errors import UnusablePredictionError
 
 RISK_METHOD = "predict"
@@ -27,7 +26,7 @@ _SCORES = {
 _TIMES_KNOWN = ("unique_times_", "event_times_")
 
 
-def risks(model: Any, X: Any) -> NDArray[Any]:
+def risks(model: Any, X: Any) -> Array:
     """What a survival model predicts of each row, greater = an earlier event.
 
     scikit-survival's models that predict times say so by ``_predict_risk_score``, and are turned round, as their

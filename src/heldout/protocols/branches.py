@@ -13,10 +13,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._sklearn import rows_at
-from heldout._types import Floats
+from heldout._types import Counts, Floats, Indices
 from heldout.arguments.search import seeded_folds
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier
@@ -37,7 +36,6 @@ from heldout.folds.splits import Folds, Rows, Split
 from heldout.metrics.aggregate import constant_of_rows
 from heldout.metrics.custom import OpaqueMetric
 from heldout.result import Evaluation
-from heldout.selection.draws import Counts
 
 
 class Branch(Protocol):
@@ -62,7 +60,7 @@ class BranchWinner:
 
     winner: int | None
     """None if none could be chosen."""
-    scores: NDArray[np.float64]
+    scores: Floats
     """(C,): of the deciding scorer, in its metric's direction and units and the search's aggregate; NaN for those
     that failed or were dropped."""
     failures: Mapping[int, str]
@@ -292,7 +290,7 @@ def table_of_search(
     out: Container[int],
     failures: Mapping[int, str],
     fold_scores: Floats,
-    repeat_of_split: NDArray[np.intp],
+    repeat_of_split: Indices,
     **details: Any,
 ) -> FoldTable:
     """The scores by fold (splits, C) of a search on all rows, for an estimate that reads no predictions."""

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from heldout._types import Booleans, Counts, Indices
 from heldout.data.task import Task, labels_text
 from heldout.errors import InputError
 from heldout.estimates.candidates import undrawable
 from heldout.metrics.base import Metric, positive_of
-from heldout.selection.draws import Counts, Draws, UndefinedDrawsError, always
+from heldout.selection.draws import Draws, UndefinedDrawsError, always
 
 DRAWN_AT_ONCE = 64
 """Samples drawn in one block; no result depends on this number."""
@@ -29,7 +29,7 @@ class DrawnRows:
     """Draws that lacked something the metric or the search needs."""
 
 
-def drawn_rows(counts: Counts) -> NDArray[np.intp]:
+def drawn_rows(counts: Counts) -> Indices:
     """The numbers of the drawn rows in order, each as often as it was drawn.
 
     Examples
@@ -52,17 +52,17 @@ class Demands:
     and one to test, else 1."""
 
     @cached_property
-    def units(self) -> NDArray[np.intp]:
+    def units(self) -> Indices:
         """The row, or its group, as codes from 0."""
         if self.task.groups is None:
             return np.arange(self.task.n_rows)
         return np.unique(self.task.groups, return_inverse=True)[1].reshape(-1)
 
-    def of_drawn(self, counts: Counts) -> NDArray[np.bool_]:
+    def of_drawn(self, counts: Counts) -> Booleans:
         """(L,): whether the drawn rows meet the requirements."""
         return self.of_left_out(counts) & _holds_classes(self.task, self.units, counts, self.copies_apart)
 
-    def of_left_out(self, counts: Counts) -> NDArray[np.bool_]:
+    def of_left_out(self, counts: Counts) -> Booleans:
         """(L,): whether the metrics are defined on the rows of positive count."""
         truth = self.task.truth
         weights = counts if self.task.sample_weight is None else counts * (self.task.sample_weight > 0)
@@ -100,7 +100,7 @@ def draw(demands: Demands, n_bootstraps: int, seed: int, *, scores_left_out: boo
     return DrawnRows(np.concatenate([counts for counts, _ in blocks]), sum(redraws for _, redraws in blocks))
 
 
-def _holds_classes(task: Task, units: NDArray[np.intp], counts: Counts, least: int) -> NDArray[np.bool_]:
+def _holds_classes(task: Task, units: Indices, counts: Counts, least: int) -> Booleans:
     """(L,): whether so many different units of each class were drawn; always without classes."""
     held = np.ones(len(counts), dtype=bool)
     for code in range(task.truth.n_classes):

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout import _defaults
 from heldout._sklearn import rows_at
 from heldout._streams import RandomState, entropy_of
+from heldout._types import Array, Indices
 from heldout.errors import InputError
 from heldout.estimates.estimate import estimate
 from heldout.estimates.question import AnyAggregate
@@ -125,7 +125,7 @@ class _Tested(NamedTuple):
     repeat: int
     fold: int
     model: ImputedModel
-    rows: NDArray[np.intp]
+    rows: Indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +143,7 @@ class _Source:
         response = next(each for each in metric.responses if each in evaluation.predictions.responses)
         n_repeats = 1 + max(one.repeat for one in self.tested)
         labels = np.full((task.n_rows, n_repeats), -1, dtype=np.int32)
-        by_imputation: dict[int, NDArray[Any]] = {}
+        by_imputation: dict[int, Array] = {}
         for repeat, fold, model, rows in self.tested:
             labels[rows, repeat] = fold
             for h, member in enumerate(model.pooled_.members):

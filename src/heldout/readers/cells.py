@@ -10,9 +10,9 @@ from datetime import date
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._text import counted
+from heldout._types import Booleans
 from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.readers.columns import quoted, reads_as_number
@@ -127,7 +127,7 @@ def _pointed(text: str, comma: bool) -> str:
     return text.replace(",", ".") if comma else text
 
 
-def _holds(column: Any, word: str, comma: bool) -> NDArray[np.bool_]:
+def _holds(column: Any, word: str, comma: bool) -> Booleans:
     if column.dtype.kind in "iuf":
         return np.asarray(column == float(_pointed(word, comma)))
     return np.asarray(column == word)

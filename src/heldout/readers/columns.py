@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import counted
+from heldout._types import Booleans, Indices
 from heldout.data.task import shortened
 from heldout.errors import InputError, MissingExtraError
 
@@ -167,7 +168,7 @@ def text_of(column: Any) -> NDArray[np.str_]:
     return np.asarray(text)
 
 
-def events_of_column(column: Any, event_value: str | None = None) -> NDArray[np.bool_]:
+def events_of_column(column: Any, event_value: str | None = None) -> Booleans:
     """Events as booleans, from 0 and 1, or from true and false as booleans or text.
 
     ``event_value``: the value that means the event, as text; all others then mean that the row was censored.
@@ -207,7 +208,7 @@ def _advice(words: Any) -> str:
     return "; heldout tune, compare and validate take the value that means the event as --event-value"
 
 
-def _equal_to(column: Any, value: str) -> NDArray[np.bool_]:
+def _equal_to(column: Any, value: str) -> Booleans:
     same = np.array([_is_named(each, value) for each in column])
     if not same.any():
         values = quoted(sorted(column.unique().tolist(), key=str))
@@ -237,7 +238,7 @@ def texts_of_classes(*columns: Any) -> list[str]:
     return [] if len(values) > MOST_CLASSES else [str(value) for value in values]
 
 
-def is_setting(column: Any, configurations: NDArray[np.intp]) -> bool:
+def is_setting(column: Any, configurations: Indices) -> bool:
     """Whether a column has one value in each configuration, by the numbers of these.
 
     Examples

@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout import _defaults
 from heldout._streams import RandomState, entropy_of
-from heldout._types import Floats
+from heldout._types import Array, Floats, Indices
 from heldout.data.checks import check_interval_settings, checked_flag
 from heldout.data.task import labels_text, shortened
 from heldout.errors import InputError
@@ -106,14 +105,14 @@ def _scores_of(name: str, result: Any) -> dict[str, Floats]:
     return found
 
 
-def _repeats(scores: Mapping[str, Mapping[str, Floats]], results: Iterable[Mapping[str, Any]]) -> NDArray[np.intp]:
+def _repeats(scores: Mapping[str, Mapping[str, Floats]], results: Iterable[Mapping[str, Any]]) -> Indices:
     """The repeat of each split; all in one where the results do not say which rows were tested.
 
     Refuses models that were scored on different splits.
     """
     (first_name, first_scores), *_ = scores.items()
     n_splits = len(next(iter(first_scores.values())))
-    first: list[NDArray[Any]] | None = None
+    first: list[Array] | None = None
     for (name, of_model), result in zip(scores.items(), results, strict=True):
         n_other = next((len(each) for each in of_model.values() if len(each) != n_splits), n_splits)
         if n_other != n_splits:
@@ -137,7 +136,7 @@ def _repeats(scores: Mapping[str, Mapping[str, Floats]], results: Iterable[Mappi
 _SAME_SPLITS = "give every model the same cv, with an integer random_state where it shuffles"
 
 
-def _tested_rows(name: str, result: Mapping[str, Any]) -> list[NDArray[Any]] | None:
+def _tested_rows(name: str, result: Mapping[str, Any]) -> list[Array] | None:
     """The rows that each split tested; None where the results do not have them."""
     indices = result.get("indices")
     if indices is None:

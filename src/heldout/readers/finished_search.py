@@ -13,10 +13,9 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._text import is_one_of
-from heldout._types import Floats
+from heldout._types import Floats, Indices
 from heldout.configurations import Configuration
 from heldout.data.task import labels_text, shortened, truth_of
 from heldout.errors import InputError
@@ -65,7 +64,7 @@ class FinishedSearch:
     names: tuple[str, ...]
     """Of the configurations."""
     params: Sequence[Mapping[str, Any]]
-    repeat: NDArray[np.intp]
+    repeat: Indices
     """(splits,)."""
     winner: int | None
     """The configuration that the search selected; None if it selected none."""
@@ -148,7 +147,7 @@ def _candidates(results: Any) -> Sequence[Mapping[str, Any]]:
     return listed
 
 
-def _place_of_best(search: Any, rows: NDArray[np.intp]) -> int | None:
+def _place_of_best(search: Any, rows: Indices) -> int | None:
     """The position of the search's winner among the rows."""
     best = getattr(search, "best_index_", None)
     if best is None:
@@ -159,7 +158,7 @@ def _place_of_best(search: Any, rows: NDArray[np.intp]) -> int | None:
     return int(found[0])
 
 
-def _last_rung(results: Mapping[str, Any], n_candidates: int) -> NDArray[np.intp]:
+def _last_rung(results: Mapping[str, Any], n_candidates: int) -> Indices:
     """The configurations scored on as many rows as the winner: all, or the last rung of a halving search."""
     if results.get("iter") is None:
         return np.arange(n_candidates)
@@ -180,7 +179,7 @@ def numbers_in(column: Any, what: str, n_candidates: int | None = None) -> Float
     return values
 
 
-def _scores_of_splits(results: Mapping[str, Any], rows: NDArray[np.intp]) -> dict[str, Floats]:
+def _scores_of_splits(results: Mapping[str, Any], rows: Indices) -> dict[str, Floats]:
     by_metric: dict[str, dict[int, Any]] = {}
     for key, column in results.items():
         match = _SPLIT.fullmatch(key)
@@ -199,7 +198,7 @@ def _configuration_name(estimator: Any, params: Mapping[str, Any], place: int) -
     return Configuration(place, params, template, params.get("model") if isinstance(estimator, list) else None).name
 
 
-def _repeats(search: Any, n_splits: int) -> NDArray[np.intp]:
+def _repeats(search: Any, n_splits: int) -> Indices:
     """The repeat of each split: each its own if test sets overlap, those of a repeated splitter, or one for all."""
     splitter = getattr(search, "cv", None)
     times = max(getattr(search, "repeats", 1), getattr(splitter, "n_repeats", 1))

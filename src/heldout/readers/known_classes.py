@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from heldout._types import Array, Codes, Floats
 from heldout.data.task import codes_of, labels_text, no_labels
 from heldout.errors import InputError
 from heldout.metrics.base import Response
@@ -27,7 +27,7 @@ from heldout.readers.columns import (
 class KnownClasses:
     """The classes, and the column of each one's probability."""
 
-    labels: NDArray[Any]
+    labels: Array
     """(K,): sorted."""
     columns: tuple[str, ...] = ()
     """(K,): the columns of their probabilities, or none."""
@@ -70,7 +70,7 @@ class KnownClasses:
         by_class = {found: probabilities[text] for text, found in texts.items()}
         return cls(known, tuple(by_class[value] for value in values) if probabilities else ())
 
-    def codes(self, column: Any) -> NDArray[np.int32]:
+    def codes(self, column: Any) -> Codes:
         """The code of each label, -1 for a missing one; what is no class is refused."""
         absent = column.isna().to_numpy()
         codes = np.full(len(column), -1, dtype=np.int32)
@@ -88,7 +88,7 @@ class KnownClasses:
             )
         return codes
 
-    def scores(self, frame: Any) -> NDArray[np.float64]:
+    def scores(self, frame: Any) -> Floats:
         """(lines, K): the probabilities."""
         for name in self.columns:
             check_numbers(frame[name], "the probabilities")

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._text import counted
+from heldout._types import Array, Booleans, Codes, Indices
 from heldout.data.task import survival_target
 from heldout.errors import InputError
 from heldout.flags import Flag
@@ -138,24 +138,24 @@ class LineRoles:
 class Pivot:
     """The cells of N rows, R repeats and C configurations of a long table, and what is the same in each row."""
 
-    lines: NDArray[np.intp]
+    lines: Indices
     """(N, R, C): -1 where a row was not held out in a repeat."""
     names: tuple[str, ...]
     """Of the configurations."""
     settings: tuple[str, ...]
     """The columns that were added to these names."""
-    truth: NDArray[Any]
-    groups: NDArray[Any] | None
-    weights: NDArray[Any] | None
+    truth: Array
+    groups: Array | None
+    weights: Array | None
     """(N,): as in the table."""
-    folds: NDArray[Any] | None
+    folds: Array | None
     """(N, R): of a ``whole`` table as they are there, else numbered from 0 in each repeat, -1 where a row was not
     held out; None if unknown."""
     resamples: Sequence[str]
     """The names of the resamples."""
     flags: Mapping[Flag, str]
 
-    def placed(self, values: NDArray[Any], absent: Any) -> NDArray[Any]:
+    def placed(self, values: Array, absent: Any) -> Array:
         """Values of lines (n_lines, ...) as (N, C, R, ...)."""
         placed = values[self.lines]
         placed[self.lines < 0] = absent
@@ -168,7 +168,7 @@ class LineKey:
 
     noun: str
     """What its values are, such as "row"."""
-    codes: NDArray[np.intp]
+    codes: Indices
     """(n_lines,): the number of each line's value."""
     labels: Sequence[Any]
     """The value of each code."""
@@ -241,7 +241,7 @@ def pivot_of(table: Table, roles: LineRoles, alone: str) -> Pivot:
     )
 
 
-def _repeat_of_line(rows: LineKey, resamples: LineKey | None, configurations: LineKey) -> NDArray[np.intp]:
+def _repeat_of_line(rows: LineKey, resamples: LineKey | None, configurations: LineKey) -> Indices:
     cells = np.unique(rows.codes * len(configurations.labels) + configurations.codes)
     # Where each configuration predicted a row once, all resamples are folds of one repeat.
     if resamples is None or len(cells) == len(rows.codes):
@@ -249,7 +249,7 @@ def _repeat_of_line(rows: LineKey, resamples: LineKey | None, configurations: Li
     return repeats_of_resamples(rows.codes, resamples.codes, len(rows.labels))[resamples.codes]
 
 
-def _lines_of_cells(keys: Sequence[LineKey], shown: Sequence[LineKey | None], roles: LineRoles) -> NDArray[np.intp]:
+def _lines_of_cells(keys: Sequence[LineKey], shown: Sequence[LineKey | None], roles: LineRoles) -> Indices:
     """The line of each cell, with an axis for each key, -1 where a cell is in no line; two lines are refused."""
     shape = tuple(len(key.labels) for key in keys)
     # Beyond this, numbers of cells would overflow and meet each other.
@@ -283,7 +283,7 @@ def _cell(keys: Sequence[LineKey], codes: Sequence[Any]) -> str:
     return " of ".join(several or named[:1])
 
 
-def _numbered(resamples: NDArray[np.intp]) -> NDArray[np.int32]:
+def _numbered(resamples: Indices) -> Codes:
     """The folds (N, R) numbered from 0 in each repeat, as those of a search are; -1 stays."""
     folds = resamples.astype(np.int32)
     for column in folds.T:
@@ -293,13 +293,13 @@ def _numbered(resamples: NDArray[np.intp]) -> NDArray[np.int32]:
 
 
 def _complete_configurations(
-    lines: NDArray[np.intp], folds: NDArray[Any] | None, keys: Sequence[LineKey], roles: LineRoles
-) -> tuple[NDArray[np.intp], dict[Flag, str]]:
+    lines: Indices, folds: Array | None, keys: Sequence[LineKey], roles: LineRoles
+) -> tuple[Indices, dict[Flag, str]]:
     """The configurations that predicted every row that others predicted, and a flag on those that lack folds.
 
     A fold that lacks all rows of a configuration is a fit that was not made; one that lacks some is damage.
     """
-    has: NDArray[np.bool_] = np.asarray(lines >= 0)
+    has: Booleans = np.asarray(lines >= 0)
     lacks = ~has & (roles.whole | np.any(has, axis=2, keepdims=True))
     absent = lacks
     if not roles.whole:
@@ -453,7 +453,7 @@ def repeats_of_names(folds: Any) -> Any:
     return folds.map(numbers).astype(int) if len(numbers) == folds.nunique(dropna=False) else None
 
 
-def repeats_of_resamples(rows: NDArray[np.intp], resamples: NDArray[np.intp], n_rows: int) -> NDArray[np.intp]:
+def repeats_of_resamples(rows: Indices, resamples: Indices, n_rows: int) -> Indices:
     """The repeat of each resample.
 
     Parameters
@@ -489,12 +489,12 @@ def repeats_of_resamples(rows: NDArray[np.intp], resamples: NDArray[np.intp], n_
     return repeat if whole and once else np.arange(len(sizes), dtype=np.intp)
 
 
-def _first_lines(lines: NDArray[np.intp]) -> NDArray[np.intp]:
+def _first_lines(lines: Indices) -> Indices:
     """(n,): the first of lines (n, k) that is there, -1 where there is none."""
     return np.asarray(lines[np.arange(len(lines)), (lines >= 0).argmax(axis=1)])
 
 
-def check_same(what: str, column: Any, lines: NDArray[np.intp], rows: LineKey) -> None:
+def check_same(what: str, column: Any, lines: Indices, rows: LineKey) -> None:
     """Refuse rows with two values of a column; ``lines`` (N, n) has lines of each row, -1 for none."""
     codes, first = column.factorize()[0], _first_lines(lines)
     differs = np.argwhere((lines >= 0) & (codes[lines] != codes[first][:, None]))

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from heldout._types import Floats, Indices
 from heldout.errors import InputError
 from heldout.readers.columns import columns_of_classes, plain, quoted
 
@@ -73,7 +73,7 @@ def check_no_setting(predictions: Any, target: Any) -> None:
                 )
 
 
-def _divides_into_copies(codes: NDArray[np.intp], n_values: int, truth: NDArray[np.intp]) -> bool:
+def _divides_into_copies(codes: Indices, n_values: int, truth: Indices) -> bool:
     n_rows, rest = divmod(len(codes), max(n_values, 1))
     if n_values < 2 or rest or (np.bincount(codes, minlength=n_values) != n_rows).any():
         return False
@@ -121,7 +121,7 @@ def _neighbours(predictions: Any, n_classes: int) -> list[str]:
 def _sum_to_one(columns: Any) -> bool:
     if any(dtype.kind != "f" for dtype in columns.dtypes):
         return False
-    values: NDArray[np.float64] = columns.to_numpy(dtype=np.float64)
+    values: Floats = columns.to_numpy(dtype=np.float64)
     values = values[~np.isnan(values).any(axis=1)]
     if len(values) < _FEWEST_CHANGES or values.min() < 0 or values.max() > 1 or (values == values.round()).all():
         return False

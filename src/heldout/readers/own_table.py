@@ -14,9 +14,9 @@ from itertools import chain, pairwise
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout import _defaults
+from heldout._types import Array
 from heldout.data.checks import AGGREGATES, ALTERNATIVES, LEAST_ROWS_OF_BOOTSTRAP, call_text
 from heldout.data.declared import Between, of_type
 from heldout.data.task import Task, TaskKind, Truth, shortened
@@ -309,7 +309,7 @@ def _text_of(thing: Any, text_of: Callable[[Any], str], name: str, size: Sequenc
         return None
 
 
-def _truth_columns(truth: Truth, target: str, event: str | None) -> dict[str, NDArray[Any]]:
+def _truth_columns(truth: Truth, target: str, event: str | None) -> dict[str, Array]:
     """The target's column, or time and event for survival, under names that no other column has."""
     free = {name: name if name not in OWN_COLUMNS else f"{name} (target)" for name in (target, event or "event")}
     if truth.kind is not TaskKind.SURVIVAL:
@@ -327,11 +327,11 @@ def _distinct(names: Sequence[str], taken: Sequence[str]) -> list[str]:
     return distinct
 
 
-def _listed(classes: NDArray[Any] | None) -> list[Any]:
+def _listed(classes: Array | None) -> list[Any]:
     return [] if classes is None else list(classes.tolist())
 
 
-def _readable(codes: NDArray[Any], classes: NDArray[Any] | None) -> NDArray[Any]:
+def _readable(codes: Array, classes: Array | None) -> Array:
     assert classes is not None
     labels = classes.astype(object)[np.where(codes == UNPREDICTED_LABEL, 0, codes)]
     labels[codes == UNPREDICTED_LABEL] = None

@@ -9,10 +9,10 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from heldout import _defaults
+from heldout._types import Array, Booleans, Codes, Floats
 from heldout.data.task import TaskKind, Truth, truth_of
 from heldout.errors import InputError
 from heldout.estimates.input_arrays import training_rows_of
@@ -43,15 +43,15 @@ class PredictionArrays:
 
     names: tuple[str, ...]
     """One for each configuration."""
-    classes: NDArray[Any] | None = None
+    classes: Array | None = None
     """(K,): the labels of a classification, sorted; None for numbers."""
-    labels: NDArray[np.int32] | None = None
+    labels: Codes | None = None
     """(N, C, R): codes of the classes, -1 where not predicted."""
-    probabilities: NDArray[np.float64] | None = None
+    probabilities: Floats | None = None
     """(N, C, R, K): of each class, in their order; NaN where not predicted."""
-    values: NDArray[np.float64] | None = None
+    values: Floats | None = None
     """(N, C, R): predicted numbers of a regression, or scores; NaN where not predicted."""
-    folds: NDArray[np.int32] | None = None
+    folds: Codes | None = None
     """(N, R): codes, -1 where a row was not held out."""
     adaptive: bool = False
     exchangeable: bool = True
@@ -79,7 +79,7 @@ class PredictionArrays:
             name for j, name in enumerate(self.names) if _contradict(self.labels[:, j], self.probabilities[:, j])
         )
 
-    def truth(self, y_true: NDArray[Any], pos_label: Any = None) -> Truth:
+    def truth(self, y_true: Array, pos_label: Any = None) -> Truth:
         """The target coded as the predictions are; of two classes the last is positive by default."""
         return truth_of(y_true, self.kind, classes=self.classes, pos_label=pos_label)
 
@@ -113,7 +113,7 @@ class PredictionArrays:
                 )
         if self.values is not None:
             return self._held({Response.VALUES: self.values}, None)
-        responses: dict[Response, NDArray[Any]] = {}
+        responses: dict[Response, Array] = {}
         if probabilities is not None:
             scores = probabilities if truth.positive is None else probabilities[..., truth.positive]
             responses[Response.PROBABILITIES] = scores
@@ -123,10 +123,10 @@ class PredictionArrays:
             responses[Response.LABELS] = labels
         return self._held(responses, truth.positive)
 
-    def _held(self, responses: Mapping[Response, NDArray[Any]], positive: int | None) -> HeldOutPredictions:
+    def _held(self, responses: Mapping[Response, Array], positive: int | None) -> HeldOutPredictions:
         first = next(iter(responses.values()))
         present = first >= 0 if first.dtype.kind == "i" else ~np.isnan(first)
-        tested: NDArray[np.bool_] = np.any(present.reshape(*first.shape[:3], -1), axis=(1, 3))
+        tested: Booleans = np.any(present.reshape(*first.shape[:3], -1), axis=(1, 3))
         return HeldOutPredictions(
             responses,
             self.names,
@@ -141,9 +141,7 @@ class PredictionArrays:
         )
 
 
-def exchanged(
-    codes: NDArray[np.int32], probabilities: NDArray[np.float64], names: Sequence[str]
-) -> dict[Flag, str]:
+def exchanged(codes: Codes, probabilities: Floats, names: Sequence[str]) -> dict[Flag, str]:
     """The flag of configurations whose columns of classes were exchanged.
 
     They rank the rows (N, C, R, K) of a class clearly the wrong way round, where most rank them rightly.
@@ -164,7 +162,7 @@ def exchanged(
     return Flag.CLASSES_EXCHANGED.of(**named) if which else {}
 
 
-def check_probabilities(values: NDArray[np.float64], names: Sequence[str], *, of_classes: bool = True) -> None:
+def check_probabilities(values: Floats, names: Sequence[str], *, of_classes: bool = True) -> None:
     """Refuse numbers (N, C, R[, K]) beyond [0, 1], and those of K classes that do not sum to 1."""
     if values.ndim == 4:
         values = values[..., ::-1]  # the first of two classes may be 1 minus what the file holds
@@ -181,7 +179,7 @@ def check_probabilities(values: NDArray[np.float64], names: Sequence[str], *, of
             )
 
 
-def _contradict(labels: NDArray[np.int32], probabilities: NDArray[np.float64]) -> bool:
+def _contradict(labels: Codes, probabilities: Floats) -> bool:
     """Whether labels (N, R) do not go with probabilities (N, R, K), for some pair of classes."""
     present = (labels >= 0) & ~np.isnan(probabilities).any(axis=-1)
     labels, probabilities = labels[present], probabilities[present]

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout import _defaults
+from heldout._types import Array, Indices
 from heldout.data.task import TaskKind, Truth, array_of, labels_text, no_labels, numbers_of
 from heldout.errors import InputError
 from heldout.estimates.input_arrays import read_predictions
@@ -40,7 +40,7 @@ class ColumnPredictions:
 
     frame: Any
     """A row per line of the file, and one column, or one per class, for each configuration."""
-    places: NDArray[np.intp]
+    places: Indices
     """(N, R): the line of the data frame of each row in each repeat."""
     configurations: Configurations | None = None
     """The columns of each configuration; None if they follow from the names of the columns."""
@@ -129,7 +129,7 @@ def prediction_columns_of(found: ColumnPredictions, truth: Truth) -> PredictionC
 
 def held_out(
     found: ColumnPredictions,
-    folds: NDArray[Any] | None,
+    folds: Array | None,
     heads: PredictionColumns,
     truth: Truth,
     metric: Metric,

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from numpy.typing import NDArray
-
 from heldout._record import Shown, TextTable, fields_table
 from heldout._text import counted
+from heldout._types import Array
 from heldout.data.task import TaskKind, Truth
 from heldout.estimates.input_arrays import checked_held_out, read_as, refuse_labels, threshold_of_reading
 from heldout.estimates.inputs import truth_for
@@ -68,11 +67,11 @@ class PredictionTable(Shown):
         Sentences about assumptions that were made.
     """
 
-    truth: NDArray[Any]
+    truth: Array
     predictions: HeldOutPredictions | ColumnPredictions
-    folds: NDArray[Any] | None = None
-    groups: NDArray[Any] | None = None
-    sample_weight: NDArray[Any] | None = None
+    folds: Array | None = None
+    groups: Array | None = None
+    sample_weight: Array | None = None
     source: Source = Source()
     arrays: PredictionArrays | None = None
     remarks: tuple[str, ...] = ()
@@ -80,12 +79,12 @@ class PredictionTable(Shown):
     @classmethod
     def of_arrays(
         cls,
-        truth: NDArray[Any],
+        truth: Array,
         arrays: PredictionArrays,
         source: Source,
         *,
-        groups: NDArray[Any] | None = None,
-        sample_weight: NDArray[Any] | None = None,
+        groups: Array | None = None,
+        sample_weight: Array | None = None,
         remarks: tuple[str, ...] = (),
     ) -> PredictionTable:
         """A table of predictions whose kinds are known, with the last of two classes as the positive one."""

@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._text import counted, is_one_of
+from heldout._types import Array, Booleans, Floats
 from heldout.data.checks import TASKS, check_choice
 from heldout.data.task import (
     Task,
@@ -220,7 +220,7 @@ def _survival(
     )
 
 
-def _meaning(column: Any, events: NDArray[np.bool_]) -> str:
+def _meaning(column: Any, events: Booleans) -> str:
     """Which values of an event column mean what."""
     seen, censored = (quoted(sorted(column[rows].unique().tolist(), key=str)) for rows in (events, ~events))
     return f"; {seen} is the event" + (f", {censored} is censored" if censored else "")
@@ -422,7 +422,7 @@ def _check_not_numbers(column: Any, target: str, distinct: int) -> None:
         )
 
 
-def _values(column: Any, kind: TaskKind) -> NDArray[Any]:
+def _values(column: Any, kind: TaskKind) -> Array:
     if kind is not TaskKind.REGRESSION and column.dtype.kind == "f" and (column == column.round()).all():
         return column.to_numpy().astype(np.int64)
     if column.dtype.kind == "O" and all(isinstance(value, str) for value in column):
@@ -450,7 +450,7 @@ def _check_size(column: Any, what: str) -> None:
         )
 
 
-def _weights(column: Any) -> NDArray[np.float64] | None:
+def _weights(column: Any) -> Floats | None:
     """The weights of the rows with mean 1; None where all are equal."""
     check_complete(column, "the weights", "its weight: fill them in, or leave these rows out")
     check_numbers(column, "the weights")

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from heldout._types import Floats
 from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.readers.columns import damage_refused, reads_as_number
@@ -58,7 +58,7 @@ def records(
     return rows
 
 
-def numbers_of(where: str, cells: Sequence[str | None]) -> NDArray[np.float64]:
+def numbers_of(where: str, cells: Sequence[str | None]) -> Floats:
     """The numbers in cells of text, NaN for None; ``where`` names the column or file."""
     strange = next((cell for cell in cells if cell is not None and not reads_as_number(cell)), None)
     if strange is not None:

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats
+from heldout._types import Floats, Indices
 from heldout.configurations import Configuration
 from heldout.report.entries import Facts
 from heldout.scales import plain
@@ -39,7 +38,7 @@ def is_logarithmic(values: Floats) -> bool:
     return is_wide and math.log10(third / first) >= _DECADES_OF_HALF
 
 
-def eighths_of(values: Floats) -> NDArray[np.intp] | None:
+def eighths_of(values: Floats) -> Indices | None:
     """The eighth of each number, of equally many each, so that the best of one is not better by their count alone.
 
     None of at most ``MOST_VALUES`` distinct numbers: each is a step of its own.
@@ -47,7 +46,7 @@ def eighths_of(values: Floats) -> NDArray[np.intp] | None:
     return equal_groups(values, 8) if len(np.unique(values)) > MOST_VALUES else None
 
 
-def equal_groups(values: Floats, n: int) -> NDArray[np.intp]:
+def equal_groups(values: Floats, n: int) -> Indices:
     """Numbers in n groups of about equal size, equal ones together."""
     ranks = np.searchsorted(np.sort(values), values)
     return np.asarray(ranks * n // len(values), dtype=np.intp)

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats
+from heldout._types import Booleans, Floats, Indices
 from heldout.errors import InputError
 from heldout.estimates.evidence import Candidates
 from heldout.estimates.from_matrix import gather
@@ -91,9 +90,9 @@ class ConfigurationScores:
     high: Floats
     """(C,): the percentiles of the score on bootstrapped rows, for each configuration by itself; NaN if unknown."""
     confidence_level: float
-    is_candidate: NDArray[np.bool_]
+    is_candidate: Booleans
     """(C,): whether it was neither dropped nor failed."""
-    not_worse: NDArray[np.bool_] | None
+    not_worse: Booleans | None
     """(C,): whether these rows cannot tell it from the best (the model confidence set at this level); None if that
     was not computed."""
     winner: int | None
@@ -111,12 +110,12 @@ class ConfigurationScores:
         )
 
     @property
-    def is_dropped(self) -> NDArray[np.bool_]:
+    def is_dropped(self) -> Booleans:
         """(C,): whether its score is of fewer splits than that of a candidate."""
         return ~self.is_candidate & np.isfinite(self.scores)
 
     @property
-    def order(self) -> NDArray[np.intp]:
+    def order(self) -> Indices:
         """The candidates, best first; equal ones in the order of the search."""
         candidates = np.flatnonzero(self.is_candidate)
         return candidates[np.argsort(self.losses[candidates], kind="stable")]

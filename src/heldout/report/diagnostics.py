@@ -12,9 +12,8 @@ from statistics import NormalDist
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats
+from heldout._types import Array, Booleans, Codes, Floats, Indices
 from heldout.data.task import TaskKind, Truth
 from heldout.kernels.reference_curves import net_benefit, precision_recall_points, roc_points
 from heldout.metrics.base import Response
@@ -52,12 +51,12 @@ class PredictedRows:
         return self.truth.kind is TaskKind.BINARY
 
     @property
-    def positive(self) -> NDArray[np.bool_]:
+    def positive(self) -> Booleans:
         """(N,): whether a row is of the positive class."""
         return self.truth.values == self.truth.positive
 
     @property
-    def responses(self) -> dict[Response, NDArray[Any]]:
+    def responses(self) -> dict[Response, Array]:
         """Those that the configuration has, (N, R) or (N, R, K)."""
         arrays = {kind: array[:, self.configuration] for kind, array in self.predictions.responses.items()}
         return {kind: array for kind, array in arrays.items() if is_predicted(array)}
@@ -95,7 +94,7 @@ def diagnose(rows: PredictedRows) -> Facts | None:
     return Facts.of(rows, "name repeats=predictions.n_repeats rows=truth.n_rows", drawn=n_drawn, **parts)
 
 
-PointsOf: TypeAlias = Callable[[NDArray[np.bool_], Floats, Floats], tuple[Floats, Floats, float] | None]
+PointsOf: TypeAlias = Callable[[Booleans, Floats, Floats], tuple[Floats, Floats, float] | None]
 """From which rows are positive, their scores and weights to x, y and the area below; None where it is undefined."""
 
 
@@ -124,9 +123,7 @@ def class_curves(rows: PredictedRows, points_of: PointsOf) -> tuple[Facts, ...]:
     return tuple(curves)
 
 
-def thinned_roc_points(
-    positive: NDArray[np.bool_], scores: Floats, weights: Floats
-) -> tuple[Floats, Floats, float] | None:
+def thinned_roc_points(positive: Booleans, scores: Floats, weights: Floats) -> tuple[Floats, Floats, float] | None:
     """The corners of a ROC curve, at most ``MOST_CURVE_POINTS``, and its whole area; None of a single class."""
     if positive.all():
         return None
@@ -135,7 +132,7 @@ def thinned_roc_points(
     return x[kept].round(5), y[kept].round(5), area
 
 
-def _corners(x: Floats, y: Floats) -> NDArray[np.intp]:
+def _corners(x: Floats, y: Floats) -> Indices:
     """Points at which a curve turns, at most ``MOST_CURVE_POINTS`` of them."""
     if len(x) < 3:
         return np.arange(len(x))
@@ -173,7 +170,7 @@ def wilson(share: float, rows: float) -> tuple[float, float]:
     return max(centre - half, 0.0), min(centre + half, 1.0)
 
 
-def _flat(rows: PredictedRows, scores: Floats) -> tuple[NDArray[np.bool_], Floats, NDArray[np.bool_], Floats]:
+def _flat(rows: PredictedRows, scores: Floats) -> tuple[Booleans, Floats, Booleans, Floats]:
     """What is predicted (N, R); and of these, whether they are positive, scores and weights, repeats together."""
     weighed = np.broadcast_to(rows.weights[:, None], scores.shape)
     present = ~np.isnan(scores) & (weighed > 0)
@@ -222,7 +219,7 @@ def _confusion(rows: PredictedRows) -> Facts | None:
     return Facts(classes=class_names(truth), counts=tuple(map(tuple, means)))
 
 
-def _labels_from(truth: Truth, probabilities: Floats) -> NDArray[np.int32]:
+def _labels_from(truth: Truth, probabilities: Floats) -> Codes:
     if probabilities.ndim == 3:
         unknown = np.isnan(probabilities).any(axis=2)
         best = np.nan_to_num(probabilities).argmax(axis=2)
@@ -315,7 +312,7 @@ def thinned_curve(curve: Facts) -> Facts:
     return Facts({**curve, "x": x, "y": y})
 
 
-def _threshold_row(threshold: float, scores: Floats, truth: NDArray[np.bool_], weight: Floats) -> Facts:
+def _threshold_row(threshold: float, scores: Floats, truth: Booleans, weight: Floats) -> Facts:
     flagged = scores > threshold
     hits, alarms, missed, quiet = (
         float(weight[flagged_so & truly].sum())

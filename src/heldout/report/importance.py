@@ -13,13 +13,12 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.svm import SVC, NuSVC
 
 from heldout._sklearn import rows_at
 from heldout._streams import stream
-from heldout._types import Floats
+from heldout._types import Array, Floats, Indices
 from heldout.errors import InputError
 from heldout.execution.fit import Scoring, cell_model
 from heldout.execution.fold_models import FoldModels
@@ -95,7 +94,7 @@ def _refitted(evaluation: Evaluation, entropy: Any) -> dict[tuple[int, int], Any
     return models
 
 
-def _agrees(evaluation: Evaluation, split: Split, again: Mapping[Response, NDArray[Any]]) -> bool:
+def _agrees(evaluation: Evaluation, split: Split, again: Mapping[Response, Array]) -> bool:
     known, part = evaluation.predictions.responses, evaluation.predictions.part
     places, there = (split.test, slice(None)) if part is None else part.places(split.test)
     shared = [response for response in again if response in known]
@@ -106,7 +105,7 @@ def _agrees(evaluation: Evaluation, split: Split, again: Mapping[Response, NDArr
     )
 
 
-def _difference(before: NDArray[Any], after: NDArray[Any]) -> float:
+def _difference(before: Array, after: Array) -> float:
     largest = float(np.abs(before).max(initial=0.0)) or 1.0
     difference = np.abs(before.astype(np.float64) - after).max(initial=0.0) / largest
     return float(difference) if np.isfinite(difference) else float("inf")
@@ -181,7 +180,7 @@ def _losses(evaluation: Evaluation, metric: Metric, model: Any, place: tuple[int
         for n in range(PERMUTATIONS):
             part = slice(n * len(rows), (n + 1) * len(rows))
             found.append({response: array[part] for response, array in answered.items()})
-    predictions: Mapping[Response, NDArray[Any]] = {
+    predictions: Mapping[Response, Array] = {
         response: np.stack([each[response] for each in found], axis=1) for response in found[0]
     }
     if not has_responses([metric], predictions):
@@ -192,7 +191,7 @@ def _losses(evaluation: Evaluation, metric: Metric, model: Any, place: tuple[int
     return worse if np.isfinite(worse).all() else None
 
 
-def _shuffled(X: Any, column: int, places: NDArray[np.intp]) -> Any:
+def _shuffled(X: Any, column: int, places: Indices) -> Any:
     """A copy with the values of one column in another order."""
     shuffled = X.copy()
     if hasattr(X, "isetitem"):

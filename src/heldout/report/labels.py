@@ -7,10 +7,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from heldout._record import json_safe
+from heldout._types import Codes
 from heldout.data.task import TaskKind, Truth
 from heldout.estimates.question import AGGREGATE_WORDS
 from heldout.estimates.types import Estimate
@@ -92,7 +90,7 @@ _WORDS: dict[str, Mapping[str, str]] = {
 }
 
 
-def folds_text(folds: NDArray[np.int32] | None, n_splits: int | None) -> str:
+def folds_text(folds: Codes | None, n_splits: int | None) -> str:
     """Folds and repeats in words.
 
     Examples

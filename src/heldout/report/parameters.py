@@ -10,9 +10,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats
+from heldout._types import Floats, Indices
 from heldout.errors import InputError
 from heldout.report.configuration_parts import eighths_of, equal_groups, is_logarithmic
 from heldout.report.configuration_scores import ConfigurationScores
@@ -29,7 +28,7 @@ class ParameterAxis:
     name: str
     title: str
     """The name without the steps of a pipeline, unless another parameter has the same then."""
-    configurations: NDArray[np.intp]
+    configurations: Indices
     """(n,): their positions in the search."""
     values: Floats
     """(n,): the numbers, or the places of the ``levels``."""
@@ -55,7 +54,7 @@ class ParameterSlice:
 
     scores: ConfigurationScores
     axis: ParameterAxis
-    best: NDArray[np.intp]
+    best: Indices
     """The best configuration at each value, or in each eighth of many numbers, in ascending order of the values."""
     in_eighths: bool
 
@@ -68,7 +67,7 @@ class ParameterPlane:
     across: ParameterAxis
     up: ParameterAxis
     """``across``, ``up``: of the same configurations."""
-    best: NDArray[np.intp]
+    best: Indices
     """The best configuration at each pair of values that was tried."""
 
     @property
@@ -178,7 +177,7 @@ def _names(scores: ConfigurationScores) -> list[str]:
     return list(dict.fromkeys(name for own in scores.parameters for name in own))
 
 
-def _best_of(scores: ConfigurationScores, configurations: NDArray[np.intp], values: Floats) -> NDArray[np.intp]:
+def _best_of(scores: ConfigurationScores, configurations: Indices, values: Floats) -> Indices:
     """The best candidate at each distinct row of values, the first of equal ones; dropped ones only without any."""
     distinct, groups = np.unique(values, axis=0, return_inverse=True)
     losses = scores.losses[configurations]
@@ -191,7 +190,7 @@ def _best_of(scores: ConfigurationScores, configurations: NDArray[np.intp], valu
     )
 
 
-def _among(axis: ParameterAxis, configurations: NDArray[np.intp]) -> ParameterAxis:
+def _among(axis: ParameterAxis, configurations: Indices) -> ParameterAxis:
     kept = np.isin(axis.configurations, configurations)
     return replace(axis, configurations=axis.configurations[kept], values=axis.values[kept])
 

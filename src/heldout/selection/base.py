@@ -12,9 +12,8 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats
+from heldout._types import Booleans, Floats, Indices
 from heldout.data.checks import check_choice
 from heldout.predictions import SLACK
 
@@ -128,7 +127,7 @@ class SelectionRule(RuleDeclaration, Protocol):
     def reads_repeats(self) -> bool:
         return False
 
-    def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
+    def __call__(self, table: ScoreTable) -> Indices:
         """(B,): the configuration selected in each resample, ``NONE_CHOSEN`` where none can be.
 
         Raises
@@ -150,7 +149,7 @@ class Library(Protocol):
     @property
     def scores(self) -> Floats: ...
 
-    def with_one_more(self, members: NDArray[np.intp], candidates: NDArray[np.intp]) -> Floats:
+    def with_one_more(self, members: Indices, candidates: Indices) -> Floats:
         """(len(candidates),): for each candidate, the score of the average of ``members`` and it.
 
         ``members`` are columns, with repetitions allowed.
@@ -179,9 +178,7 @@ def choices(returned: Any, n_resamples: int, of_resample: Callable[[int], Any]) 
     return [int(returned)] if n_resamples == 1 else [of_resample(b) for b in range(n_resamples)]
 
 
-def checked_choice(
-    chosen: Any, n_resamples: int, n_configurations: int, least: int = NONE_CHOSEN
-) -> NDArray[np.intp]:
+def checked_choice(chosen: Any, n_resamples: int, n_configurations: int, least: int = NONE_CHOSEN) -> Indices:
     """What a rule returned, as configurations (B,); ``least`` is the least number that it may return.
 
     Raises
@@ -238,7 +235,7 @@ _NEAR_ONE = 1e-6
 """Sums of weights differ by less from 1 where they differ by rounding."""
 
 
-def first_greatest(scores: Floats) -> NDArray[np.intp]:
+def first_greatest(scores: Floats) -> Indices:
     """(B,): the column of the greatest of scores (B, C), the first of equal ones; NaN never wins.
 
     Scores are equal where they differ by rounding errors only (``SLACK``): the mean of .8 and .9 may differ from
@@ -262,7 +259,7 @@ def best_score(scores: Floats) -> Floats:
     return np.where(np.isnan(scores).all(axis=1, keepdims=True), np.nan, best)
 
 
-def not_below(scores: Floats, bounds: Floats) -> NDArray[np.bool_]:
+def not_below(scores: Floats, bounds: Floats) -> Booleans:
     """(B, C): which scores reach the bounds (B, 1), but for rounding errors; NaN never does."""
     with np.errstate(invalid="ignore"):
         # Relative to the bound, as scores may be of any size; of an infinite bound there is no neighbourhood.
@@ -289,7 +286,7 @@ NEAR = 1e-9
 """A relative distance from the greatest score that no rounding of last bits bridges."""
 
 
-def first_greatest_of_tied(scores: Floats) -> NDArray[np.intp]:
+def first_greatest_of_tied(scores: Floats) -> Indices:
     """(B,): ``first_greatest(tie_exactly(scores))``, with bits cut off only in rows where that can matter.
 
     Examples
@@ -319,7 +316,7 @@ class Fixed(SelectionRule):
     column: int
     name = "fixed"
 
-    def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
+    def __call__(self, table: ScoreTable) -> Indices:
         return np.full(len(table.values), self.column)
 
 
@@ -353,7 +350,7 @@ class Best(SelectionRule):
         """Whether the table must hold the scores of each repeat."""
         return self.over_repeats == "median"
 
-    def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
+    def __call__(self, table: ScoreTable) -> Indices:
         if not self.reads_repeats or table.repeat_scores is None:
             return first_greatest(table.values[:, :, 0])
         return first_greatest(_median_over_repeats(table))
@@ -414,7 +411,7 @@ class Choice:
         If ties share the choice: 1/T for each of T columns, whose scores are averaged.
     """
 
-    columns: NDArray[np.intp]
+    columns: Indices
     weights: Floats | None = None
     tied: Floats | None = None
 
@@ -425,7 +422,7 @@ class Choice:
         """The only choice, ``times`` times."""
         return self.of(np.zeros(times, dtype=np.intp))
 
-    def of(self, lanes: Sequence[int] | NDArray[np.intp]) -> Choice:
+    def of(self, lanes: Sequence[int] | Indices) -> Choice:
         """The choices under some of the weightings."""
         lanes = np.asarray(lanes, dtype=np.intp)
         weights, tied = (None if each is None else each[lanes] for each in (self.weights, self.tied))
@@ -482,7 +479,7 @@ def of_all_tied(scores: Floats) -> Choice:
     return Choice(columns, tied=tied / np.maximum(tied.sum(axis=1, keepdims=True), 1))
 
 
-def together(columns: NDArray[np.intp], n_columns: int) -> Choice:
+def together(columns: Indices, n_columns: int) -> Choice:
     """One choice that some of the columns share.
 
     Examples

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats
+from heldout._types import Array, Floats, Indices
 from heldout.errors import NoExit, text_of
 from heldout.predictions import ranks
 from heldout.selection.base import (
@@ -46,7 +45,7 @@ class CallableRule(SelectionRule):
     def name(self) -> str:
         return f"callable {getattr(self.choose, '__name__', type(self.choose).__name__)}"
 
-    def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
+    def __call__(self, table: ScoreTable) -> Indices:
         scores = table.values[:, :, 0]
         try:
             with NoExit():
@@ -93,7 +92,7 @@ class CallableRefit(SelectionRule):
     def name(self) -> str:
         return f"refit callable {getattr(self.refit, '__name__', type(self.refit).__name__)}"
 
-    def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
+    def __call__(self, table: ScoreTable) -> Indices:
         # The same for all resamples, and slow to make.
         fixed = {**self.constants, "params": list(table.params), **_param_columns(table.params)}
         returned = [self._choose({**fixed, **_score_columns(table, b)}) for b in range(table.n_resamples)]
@@ -120,8 +119,8 @@ def _param_columns(params: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return columns
 
 
-def _score_columns(table: ScoreTable, b: int) -> dict[str, NDArray[Any]]:
-    columns: dict[str, NDArray[Any]] = {}
+def _score_columns(table: ScoreTable, b: int) -> dict[str, Array]:
+    columns: dict[str, Array] = {}
     for m, name in enumerate(table.metrics):
         means = table.values[b, :, m]
         if table.fold_scores is not None:

@@ -27,6 +27,7 @@ from typing import Literal, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Booleans, Counts, Indices
 from heldout.kernels.dispatch import draw_units
 from heldout.kernels.reference import high_word_of_product
 
@@ -54,7 +55,7 @@ class RowBlocks:
     length: int
     kind: BlockKind
 
-    def counts(self, seed: int, bootstraps: NDArray[np.uint64], attempt: int, n_rows: int) -> NDArray[np.uint8]:
+    def counts(self, seed: int, bootstraps: NDArray[np.uint64], attempt: int, n_rows: int) -> Counts:
         """How often each bootstrap draws each row: (len(bootstraps), n_rows); each row of it sums to ``n_rows``."""
         # A block that begins near the end of the rows continues in a second copy of them.
         # A block adds one at its start and takes it away behind its end: sums along the rows give the counts.
@@ -69,7 +70,7 @@ class RowBlocks:
             raise OverflowError(f"a row was drawn {counts.max()} times in one bootstrap; at most 255 fit")
         return counts.astype(np.uint8)
 
-    def _blocks(self, seed: int, b: int, attempt: int, n_rows: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def _blocks(self, seed: int, b: int, attempt: int, n_rows: int) -> tuple[Indices, Indices]:
         """The first row and the length of each block; the lengths sum to ``n_rows``."""
         if self.kind == "moving":
             lengths = np.full(-(-n_rows // self.length), self.length, dtype=np.intp)
@@ -81,7 +82,7 @@ class RowBlocks:
         lengths[-1] -= lengths.sum() - n_rows
         return high_word_of_product(_words(seed, b, attempt, 0, len(lengths)), n_starts), lengths
 
-    def _geometric(self, seed: int, b: int, attempt: int, n_rows: int) -> NDArray[np.intp]:
+    def _geometric(self, seed: int, b: int, attempt: int, n_rows: int) -> Indices:
         """As many lengths of mean ``length``, at most ``n_rows`` each, as hold all rows."""
         if self.length == 1:
             return np.ones(n_rows, dtype=np.intp)
@@ -111,8 +112,7 @@ MOST_ATTEMPTS = 1000
 BLOCK = 256
 """Bootstraps per call of the compiled kernels; smaller blocks do not fill their vectors."""
 
-Counts: TypeAlias = NDArray[np.uint8]
-Defined: TypeAlias = Callable[[Counts], NDArray[np.bool_]]
+Defined: TypeAlias = Callable[[Counts], Booleans]
 """From counts (L, n) to (L,): whether the statistic is defined on the rows with a positive count."""
 
 
@@ -131,13 +131,13 @@ class Draws:
     seed: int  # 64 bits; the first word of every bootstrap's key
     n_bootstraps: int  # B
     # (n,): the unit (the row itself, or its group) that is drawn whole, as codes 0 .. n_units - 1
-    unit_of_row: NDArray[np.intp]
+    unit_of_row: Indices
     # defined_in_bag, defined_out_of_bag: from counts (L, n) to (L,): whether the statistics of the rows in the bag,
     # and of the rows left out, are defined
     defined_in_bag: Defined
     defined_out_of_bag: Defined
     # (n_units,): codes 0 .. S - 1 of the strata within which units are drawn; by default all units are one stratum
-    stratum_of_unit: NDArray[np.intp] | None = None
+    stratum_of_unit: Indices | None = None
     row_blocks: RowBlocks | None = None  # draw blocks of consecutive units, where they have an order
 
     @property
@@ -181,7 +181,7 @@ class Draws:
                 counts[:, units] = draw_units(self.seed, bootstraps, attempt + (stratum << 32), units.size)
         return counts
 
-    def _usable(self, counts: Counts) -> NDArray[np.bool_]:
+    def _usable(self, counts: Counts) -> Booleans:
         return self.defined_in_bag(counts) & self.defined_out_of_bag(out_of_bag(counts))
 
 
@@ -227,7 +227,7 @@ def map_blocks(
             raise
 
 
-def always(counts: Counts) -> NDArray[np.bool_]:
+def always(counts: Counts) -> Booleans:
     """(L,): every draw is accepted."""
     return np.ones(len(counts), dtype=bool)
 
@@ -242,7 +242,7 @@ def inner_counts(
     n_inner: int,
     seed: int,
     *,
-    unit_of_row: NDArray[np.intp] | None = None,
+    unit_of_row: Indices | None = None,
     in_bag: Defined = always,
     left_out: Defined = always,
 ) -> Counts:
@@ -278,7 +278,7 @@ def inner_counts(
         of_unit[:, held[starts]] = np.add.reduceat(places, starts, axis=1, dtype=np.uint8)
         return of_unit[:, units]
 
-    def usable(places: Counts) -> NDArray[np.bool_]:
+    def usable(places: Counts) -> Booleans:
         drawn = by_row(places)
         if left_out is always:
             return in_bag(drawn)

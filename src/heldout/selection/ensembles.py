@@ -14,9 +14,8 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats, Weightings
+from heldout._types import Array, Floats, Indices, Weightings
 from heldout.data.checks import check_count
 from heldout.data.task import Truth
 from heldout.errors import InputError
@@ -44,13 +43,13 @@ class Averages:
     predictions: Floats  # (n, C, R) or (n, C, R, n_classes): probabilities or values
     are_probabilities: bool
     # from averaged probabilities to what the metric reads, where that is labels
-    respond: Callable[[Floats], NDArray[Any]] | None = None
+    respond: Callable[[Floats], Array] | None = None
 
     @property
     def n_columns(self) -> int:
         return self.predictions.shape[1]
 
-    def of_weights(self, weights: Floats) -> NDArray[Any]:
+    def of_weights(self, weights: Floats) -> Array:
         """(n, L, R[, n_classes]): the ensemble of each of the weights (L, C), summed column by column."""
         averages = np.empty((len(self.predictions), len(weights), *self.predictions.shape[2:]))
         for lane, mine in enumerate(weights):
@@ -72,7 +71,7 @@ class Averages:
             values[some] = bound.selected(counts[some], np.arange(bound.n_columns))
         return np.where(choice.columns == NONE_CHOSEN, np.nan, values)
 
-    def as_read(self, averages: Floats) -> NDArray[Any]:
+    def as_read(self, averages: Floats) -> Array:
         """Averaged predictions as the metric reads them."""
         # Equal averages differ in their last bits by the order of summing, and ranks would see that.
         read = tie_exactly(averages)
@@ -107,7 +106,7 @@ class _Resample:
         self._pool = self._total = np.empty(0)
         self._members: list[int] = []
 
-    def with_one_more(self, members: NDArray[np.intp], candidates: NDArray[np.intp]) -> Floats:
+    def with_one_more(self, members: Indices, candidates: Indices) -> Floats:
         if not np.array_equal(candidates, self._candidates):
             self._candidates, self._pool = candidates, self._averages.predictions[:, candidates]
         total = self._sum_of(members.tolist())
@@ -126,7 +125,7 @@ class _Resample:
         return self._total
 
 
-def _quick(metric: Metric, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+def _quick(metric: Metric, truth: Truth, predictions: Array) -> Statistic:
     """A statistic that is used only once: plain sums of losses need less preparing than exact ones."""
     if isinstance(metric, Signed):
         return Rescaled(_quick(metric.metric, truth, predictions), metric.sign)
@@ -147,7 +146,7 @@ class _PlainSums:
         sums: Floats = np.einsum("ln,nc->lc", counts.astype(np.float64), self.losses)
         return sums
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+    def selected(self, counts: Weightings, columns: Indices) -> Floats:
         sums: Floats = np.einsum("ln,ln->l", counts.astype(np.float64), self.losses.T[columns])
         return sums
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from heldout._types import Floats
+from heldout._types import Booleans, Floats, Indices
 from heldout.data.checks import check_count
 from heldout.errors import InputError
 from heldout.selection.base import ScoreTable, SelectionRule, first_greatest, scalar, tie_exactly
@@ -66,7 +65,7 @@ class AverageRank(SelectionRule):
         """Refuse metrics that are not scored, and weights that are not theirs."""
         self._places(metrics)
 
-    def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
+    def __call__(self, table: ScoreTable) -> Indices:
         places = self._places(table.metrics)
         scores = tie_exactly(table.values[:, :, places])
         absent = np.asarray(np.isnan(scores).any(axis=2))
@@ -135,14 +134,14 @@ class RankOverRepeats(SelectionRule):
         if self.last is not None:
             check_count("last", self.last)
 
-    def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
+    def __call__(self, table: ScoreTable) -> Indices:
         if table.repeat_scores is None:
             return first_greatest(table.values[:, :, 0])
         counted = table.repeat_scores[:, -(self.last or 0) :, :, 0]
         return first_greatest(-_mean_ranks(tie_exactly(counted), np.isnan(table.values[:, :, 0])))
 
 
-def _mean_ranks(scores: Floats, out: NDArray[np.bool_]) -> Floats:
+def _mean_ranks(scores: Floats, out: Booleans) -> Floats:
     """(B, C): over the repeats of scores (B, R, C) in which some candidate has one; NaN for others."""
     lacking = np.asarray(np.isnan(scores) | out[:, None, :])
     held = np.asarray(~lacking.all(axis=2))

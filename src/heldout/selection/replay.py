@@ -12,9 +12,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats, Weightings
+from heldout._types import Booleans, Counts, Floats, Indices, Weightings
 from heldout.kernels.dispatch import LossSums
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import oriented
@@ -43,7 +42,7 @@ class SelectionReplay:
     scores: tuple[AggregateScore, ...]
     # the same metrics with one segment per split, for rules that read fold scores; else empty
     by_fold: tuple[AggregateScore, ...]
-    candidates: NDArray[np.intp]  # the configuration behind each candidate column
+    candidates: Indices  # the configuration behind each candidate column
     params: Sequence[Mapping[str, Any]]  # of all C configurations
     metric_names: Sequence[str]
     averages: Averages | None = None  # what a rule of weights averages; None for a rule that chooses one column
@@ -67,7 +66,7 @@ class SelectionReplay:
         among = self.candidates_of(counts)
         return of_all_tied(values if among is None else np.where(among, values, np.nan))
 
-    def choose(self, counts: Weightings, among: NDArray[np.bool_] | None = None) -> NDArray[np.intp]:
+    def choose(self, counts: Weightings, among: Booleans | None = None) -> Indices:
         """(L,): the candidate column chosen under each weighting, ``NONE_CHOSEN`` where none can be.
 
         ``among`` (L, columns) says which columns may be chosen under which weighting; all by default.
@@ -79,7 +78,7 @@ class SelectionReplay:
             among = own if among is None else own & among
         return self.select(values, *self.parts(counts), among)
 
-    def candidates_of(self, counts: Weightings) -> NDArray[np.bool_] | None:
+    def candidates_of(self, counts: Weightings) -> Booleans | None:
         """(L, columns): which columns are candidates under each weighting; None where all always are."""
         return None
 
@@ -104,8 +103,8 @@ class SelectionReplay:
         values: Floats,
         folds: Floats | None = None,
         repeats: Floats | None = None,
-        among: NDArray[np.bool_] | None = None,
-    ) -> NDArray[np.intp]:
+        among: Booleans | None = None,
+    ) -> Indices:
         """(L,): the candidate column that the rule selects from scores (L, columns, M), greater = better."""
         assert not isinstance(self.rule, WeightRule), "an ensemble is no column"
         if among is not None:  # no score, no candidate
@@ -116,7 +115,7 @@ class SelectionReplay:
             return first_greatest_of_tied(values[:, :, 0])  # as below, in fewer passes over all scores
         return chosen_columns(self.rule, values, self.candidates, self.params, self.metric_names, folds, repeats)
 
-    def defined(self, counts: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    def defined(self, counts: Counts) -> Booleans:
         """(L,): whether every score that the rule reads is defined."""
         defined = [score.defined(counts) for score in self.scores]
         return np.asarray(np.logical_and.reduce(defined))
@@ -129,12 +128,12 @@ class FoldReplay:
     rule: SelectionRule
     # (splits, candidates, M): greater = better, the refit metric first; NaN where a metric is undefined
     scores: Floats
-    candidates: NDArray[np.intp]  # the configuration behind each candidate column
+    candidates: Indices  # the configuration behind each candidate column
     params: Sequence[Mapping[str, Any]]  # of all C configurations
     metric_names: Sequence[str]  # of the M metrics
-    repeat_of_split: NDArray[np.intp]  # (splits,)
+    repeat_of_split: Indices  # (splits,)
 
-    def of(self, splits: NDArray[np.intp]) -> FoldReplay:
+    def of(self, splits: Indices) -> FoldReplay:
         """The same rule on some of the splits: those of one repeat."""
         return replace(self, scores=self.scores[splits], repeat_of_split=self.repeat_of_split[splits])
 
@@ -142,7 +141,7 @@ class FoldReplay:
     def n_splits(self) -> int:
         return self.scores.shape[0]
 
-    def choose(self, counts: NDArray[np.uint8]) -> NDArray[np.intp]:
+    def choose(self, counts: Counts) -> Indices:
         """(L,): the candidate column chosen when each split counts as often as it was drawn, counts (L, splits).
 
         A configuration's score is the mean over the drawn splits in which it has one, as it is in the mean over
@@ -153,7 +152,7 @@ class FoldReplay:
         means = self._means(counts)
         return chosen_columns(self.rule, means, self.candidates, self.params, self.metric_names, folds, repeats)
 
-    def defined(self, counts: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    def defined(self, counts: Counts) -> Booleans:
         """(L,): whether each metric has a score in some drawn split."""
         scored = np.asarray(~np.isnan(self.scores).all(axis=1))
         held = np.asarray(((counts > 0)[:, :, None] & scored).any(axis=1))
@@ -164,12 +163,12 @@ class FoldReplay:
         several = len(np.unique(self.repeat_of_split)) > 1
         return several and self.rule.reads_repeats
 
-    def _means(self, counts: NDArray[np.uint8]) -> Floats:
+    def _means(self, counts: Counts) -> Floats:
         """(L, candidates, M)."""
         by_metric = [_mean(self.scores[:, :, m], sums, counts) for m, sums in enumerate(self._sums)]
         return np.stack(by_metric, axis=2)
 
-    def _by_repeat(self, counts: NDArray[np.uint8]) -> Floats:
+    def _by_repeat(self, counts: Counts) -> Floats:
         """(L, repeats, candidates, M)."""
         repeats = [np.flatnonzero(self.repeat_of_split == repeat) for repeat in np.unique(self.repeat_of_split)]
         return np.stack([self.of(splits)._means(counts[:, splits]) for splits in repeats], axis=1)
@@ -186,7 +185,7 @@ class FoldReplay:
         return prepared
 
 
-def drawn(counts: NDArray[np.uint8]) -> NDArray[np.intp]:
+def drawn(counts: Counts) -> Indices:
     """(L, K): the numbers of the K units drawn, in ascending order, from counts (L, K) that sum to K.
 
     Examples
@@ -203,7 +202,7 @@ def _room(scores: Floats) -> float:
     return 2.0**-64 if np.abs(scores, where=np.isfinite(scores), out=np.zeros_like(scores)).max() > 1e280 else 1.0
 
 
-def _mean(scores: Floats, sums: tuple[LossSums, LossSums], counts: NDArray[np.uint8]) -> Floats:
+def _mean(scores: Floats, sums: tuple[LossSums, LossSums], counts: Counts) -> Floats:
     """(L, C): means over the drawn splits that have a score; one infinitely bad split makes the mean that."""
     total, present = (each.all(counts) for each in sums)
     with np.errstate(invalid="ignore"):
@@ -218,12 +217,12 @@ def _mean(scores: Floats, sums: tuple[LossSums, LossSums], counts: NDArray[np.ui
 def chosen_columns(
     rule: SelectionRule,
     values: Floats,
-    columns: NDArray[np.intp],
+    columns: Indices,
     params: Sequence[Mapping[str, Any]],
     metric_names: Sequence[str],
     folds: Floats | None = None,
     repeats: Floats | None = None,
-) -> NDArray[np.intp]:
+) -> Indices:
     """(L,): the candidate column that a rule selects in each resample, ``NONE_CHOSEN`` where none can be.
 
     Of ``values`` (L, candidates, M), ``folds`` (L, splits, candidates, M) and ``repeats`` (L, repeats, candidates,
@@ -250,9 +249,7 @@ def chosen_columns(
     return candidate_columns(checked_choice(chosen, len(values), n), columns, n)
 
 
-def over_all_configurations(
-    values: Floats, candidates: NDArray[np.intp], n_configurations: int, axis: int
-) -> Floats:
+def over_all_configurations(values: Floats, candidates: Indices, n_configurations: int, axis: int) -> Floats:
     """Values with a place for every configuration along ``axis``, NaN for those that are no candidates.
 
     Examples
@@ -271,9 +268,7 @@ def over_all_configurations(
     return spread
 
 
-def candidate_columns(
-    chosen: NDArray[np.intp], candidates: NDArray[np.intp], n_configurations: int
-) -> NDArray[np.intp]:
+def candidate_columns(chosen: Indices, candidates: Indices, n_configurations: int) -> Indices:
     """The candidate column of each chosen configuration; ``NONE_CHOSEN`` where none was, or one that is none.
 
     Examples

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats
+from heldout._types import Booleans, Floats, Indices
 from heldout.errors import InputError, NoExit
 from heldout.selection.base import (
     ScoreTable,
@@ -106,7 +105,7 @@ def _one(complexity: Any, params: Mapping[str, Any]) -> float:
     return float(value)
 
 
-def simplest_of(within: NDArray[np.bool_], scores: Floats, order: Floats) -> NDArray[np.intp]:
+def simplest_of(within: Booleans, scores: Floats, order: Floats) -> Indices:
     """(B,): the simplest of those ``within`` (B, C); of equally simple ones the best, then the first."""
     least = np.where(within, order, np.inf).min(axis=1, keepdims=True)
     return first_greatest(np.where(within & (order == least), tie_exactly(scores), np.nan))
@@ -165,7 +164,7 @@ class Within(SimplestRule):
             )
         super().__post_init__()
 
-    def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
+    def __call__(self, table: ScoreTable) -> Indices:
         scores = table.values[:, :, 0]
         best = best_score(scores)
         bound = best - self.tolerance
@@ -202,7 +201,7 @@ class OneStandardError(SimplestRule):
     sources: ClassVar[tuple[str, ...]] = ("breiman1984",)
     reads_fold_scores: ClassVar[bool] = True
 
-    def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
+    def __call__(self, table: ScoreTable) -> Indices:
         if table.fold_scores is None:
             raise SelectionFailedError("it needs the scores of single folds; give `folds=`, one label per row")
         scores = table.values[:, :, 0]
@@ -213,7 +212,7 @@ class OneStandardError(SimplestRule):
         return simplest_of(within, scores, order)
 
 
-def _of(fold_scores: Floats, columns: NDArray[np.intp]) -> Floats:
+def _of(fold_scores: Floats, columns: Indices) -> Floats:
     """(B, splits): those of one column each."""
     chosen: Floats = np.take_along_axis(fold_scores, np.maximum(columns, 0)[:, None, None], axis=2)[:, :, 0]
     return chosen

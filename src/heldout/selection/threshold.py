@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._types import Floats
+from heldout._types import Floats, Indices
 from heldout.data.checks import check_count
 from heldout.errors import InputError
 from heldout.selection.base import RuleDeclaration
@@ -67,7 +67,7 @@ class Threshold(RuleDeclaration):
 class Cuts:
     """Columns of labels: a configuration at a threshold each."""
 
-    column: NDArray[np.intp]  # (V,): the column of scores that is cut, ascending
+    column: Indices  # (V,): the column of scores that is cut, ascending
     threshold: Floats  # (V,): strictly above is positive
     positive: int  # code of the positive class, the other being ``1 - positive``
 

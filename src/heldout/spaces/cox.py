@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from heldout._sklearn import checked_weight
-from heldout._types import Floats
+from heldout._types import Array, Booleans, Floats
 from heldout.data.task import TaskKind, array_of, survival_target, truth_of
 from heldout.errors import InputError
 from heldout.kernels.reference_cox import RiskSets, Steps, Ties
@@ -67,7 +66,7 @@ class PartialLikelihood:
     penalty: Floats
 
     @classmethod
-    def of(cls, X: Floats, target: NDArray[Any], weight: Floats, ties: Ties, alpha: float) -> PartialLikelihood:
+    def of(cls, X: Floats, target: Array, weight: Floats, ties: Ties, alpha: float) -> PartialLikelihood:
         risk_sets = RiskSets.of(target["event"], target["time"])
         order = risk_sets.order
         weight = weight[order]
@@ -200,7 +199,7 @@ class PartialLikelihood:
         )
 
 
-def _dependent(information: Floats) -> NDArray[np.bool_]:
+def _dependent(information: Floats) -> Booleans:
     """Columns that depend on those before them: (p,)."""
     dependent = np.zeros(len(information), dtype=bool)
     kept: list[int] = []
@@ -287,7 +286,7 @@ class CoxModel(BaseEstimator):  # type: ignore[misc]
         weight = checked_weight(sample_weight, risks, dtype=np.float64)[None]
         return float(ConcordanceIndex().statistic(truth, risks).all(weight)[0, 0])
 
-    def _checked_rows(self, X: Any, y: Any) -> tuple[Floats, NDArray[Any]]:
+    def _checked_rows(self, X: Any, y: Any) -> tuple[Floats, Array]:
         """The columns and the survival target to fit, of equally many rows."""
         X = validate_data(self, X, dtype=np.float64)
         target = survival_target(y)
@@ -404,7 +403,7 @@ class CoxRegression(CoxModel):
         return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
 
 
-def _check_weights(weight: Floats, event: NDArray[np.bool_]) -> None:
+def _check_weights(weight: Floats, event: Booleans) -> None:
     if (weight < 0).any():
         raise InputError(
             f"sample_weight must be at least 0, got {weight.min():g} in row {int(weight.argmin())}, counted from "

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
-from heldout._types import Floats
+from heldout._types import Array, Floats
 from heldout.errors import InputError, MissingExtraError
 from heldout.kernels.reference_cox import Ties
 from heldout.metrics.base import check_among
@@ -84,7 +83,7 @@ class StatsmodelsCox(CoxModel):
         return self
 
 
-def _maximum(X: Floats, target: NDArray[Any], ties: Ties) -> tuple[Floats, Floats]:
+def _maximum(X: Floats, target: Array, ties: Ties) -> tuple[Floats, Floats]:
     """The coefficients and their covariance, checked to be a maximum."""
     try:
         from statsmodels.duration.hazard_regression import PHReg

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._streams import stream
-from heldout._types import Floats
+from heldout._types import Counts, Floats
 from heldout.data.task import Truth
 from heldout.dropping import Bootstrap
 from heldout.dropping.base import Standing
@@ -21,7 +21,7 @@ from heldout.metrics.aggregate import aggregate_score
 from heldout.metrics.base import Fused, Metric, Statistic, oriented, positive_of
 from heldout.metrics.row_losses import Finish, mean_of_errors
 from heldout.selection import Best
-from heldout.selection.draws import Counts, Draws, always
+from heldout.selection.draws import Draws, always
 from heldout.selection.replay import SelectionReplay
 from heldout_papers.bias.race import survivors
 

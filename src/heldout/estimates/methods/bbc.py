@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._text import is_one_of
+from heldout._types import Floats
 from heldout.data.checks import check_choice
 from heldout.errors import InputError
 from heldout.estimates.base import MethodWords, conclude, no_value
@@ -200,7 +200,7 @@ class BBC(RowBootstrap):
         return bool(self.control) and not (self.control == "auto" and is_unbiased(evidence, stratify=self.stratify))
 
     def _interval(
-        self, evidence: Candidates, defined: NDArray[np.float64], value: float, calibration: Calibration | None
+        self, evidence: Candidates, defined: Floats, value: float, calibration: Calibration | None
     ) -> Interval | None:
         if calibration is None:
             found = bootstrap_interval(defined, evidence.metric, evidence.settings)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from heldout._types import Indices
 from heldout.estimates.base import FOLD_SCORES, Method, MethodWords, conclude, no_value
 from heldout.estimates.bootstrap import (
     FoldBlock,
@@ -129,7 +129,7 @@ class BBCF(Method):
             },
         )
 
-    def _of_repeat(self, evidence: Evidence, splits: NDArray[np.intp]) -> FoldBlock:
+    def _of_repeat(self, evidence: Evidence, splits: Indices) -> FoldBlock:
         assert evidence.fold_scores is not None and evidence.fold_replay is not None, "unfit says so"
         scores, replay = evidence.fold_scores[splits], evidence.fold_replay.of(splits)
         draws = draws_of_folds(

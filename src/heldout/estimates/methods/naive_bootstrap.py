@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats
+from heldout._types import Floats, Indices
 from heldout.data.checks import check_choice
 from heldout.errors import InputError
 from heldout.estimates.base import FOLD_SCORES, QUANTITY_ALONE, MethodWords, conclude, flags_of_winner_alone
@@ -154,7 +153,7 @@ class NaiveBootstrap(RowBootstrap):
 
         return map_draws(block, evidence)
 
-    def _of_repeat(self, evidence: Evidence, splits: NDArray[np.intp]) -> list[FoldBlock]:
+    def _of_repeat(self, evidence: Evidence, splits: Indices) -> list[FoldBlock]:
         assert evidence.fold_scores is not None, "unfit says so"
         winners = evidence.fold_scores[splits, evidence.winner_column]
         draws = draws_of_folds(

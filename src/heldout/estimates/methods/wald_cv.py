@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats
+from heldout._types import Array, Floats
 from heldout.data.checks import check_choice
 from heldout.data.task import TaskKind, Truth
 from heldout.estimates.base import PREDICTIONS, Method, MethodWords, Spread, estimate_around
@@ -141,7 +140,7 @@ class WaldCV(Method):
                 effects[segment.rows] += weight * self._of_area(segment, values[:, 0].astype(np.float64))
         return effects
 
-    def _of_losses(self, metric: OfRowLosses, truth: Truth, values: NDArray[Any]) -> Floats:
+    def _of_losses(self, metric: OfRowLosses, truth: Truth, values: Array) -> Floats:
         """(n_k,): of a fold by itself."""
         losses = np.asarray(metric.losses(truth, values), dtype=np.float64)[:, 0]
         n, mean = len(losses), losses.mean()
@@ -202,7 +201,7 @@ def _area(metric: Metric, kind: TaskKind) -> Reading | None:
     return reading if reading is not None and reading.share is Share.AUC else None
 
 
-def _around_the_mean(metric: OfRowLosses, evidence: Candidates, predictions: NDArray[Any]) -> Floats:
+def _around_the_mean(metric: OfRowLosses, evidence: Candidates, predictions: Array) -> Floats:
     """(n,): each row's mean loss over the repeats that predict it, less the mean of all rows, over n."""
     n_rows, n_repeats = evidence.in_play.shape
     total = np.zeros(n_rows)

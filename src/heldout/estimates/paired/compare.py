@@ -10,12 +10,11 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout import _defaults
 from heldout._record import Record, Shown, TextTable, frame_of, rows_table
 from heldout._streams import RandomState
-from heldout._types import Floats
+from heldout._types import Booleans, Floats, Indices
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Method
 from heldout.estimates.bootstrap import is_unbiased
@@ -59,7 +58,7 @@ class ConfidenceSet(Record):
     """
 
     names: tuple[str, ...]
-    members: NDArray[np.bool_]
+    members: Booleans
     p_values: Floats
     confidence_level: float
 
@@ -150,7 +149,7 @@ def _studentised(shortfall: Floats, spread: Floats) -> Floats:
         return np.where(np.abs(shortfall) <= 1e-14, 0.0, shortfall / spread)
 
 
-def _order_of_leaving(t: Floats) -> NDArray[np.intp]:
+def _order_of_leaving(t: Floats) -> Indices:
     """The candidate with the largest t first; of equal ones the last."""
     remaining = np.arange(len(t))
     order = []
@@ -162,7 +161,7 @@ def _order_of_leaving(t: Floats) -> NDArray[np.intp]:
     return np.array([*order, *remaining], dtype=np.intp)
 
 
-def _largest_of_sets(t: Floats, leaving: NDArray[np.intp]) -> Floats:
+def _largest_of_sets(t: Floats, leaving: Indices) -> Floats:
     """(C,): the largest t among the candidates that are left when the one at each place leaves."""
     sorted_t = t[np.ix_(leaving, leaving)]
     largest = np.zeros(len(leaving))

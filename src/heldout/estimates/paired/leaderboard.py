@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from heldout import _defaults
 from heldout._record import Record, TextTable, rows_table
 from heldout._text import counted
+from heldout._types import Indices
 from heldout.data.checks import check_count
 from heldout.errors import InputError
 from heldout.estimates.evidence import Candidates
@@ -40,7 +40,7 @@ class AtPlace(SelectionRule):
     place: int
     name = "at_place"
 
-    def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
+    def __call__(self, table: ScoreTable) -> Indices:
         scores = table.values[:, :, 0]
         chosen = np.argsort(-scores, axis=1, kind="stable")[:, self.place]  # NaN comes last
         return np.where(np.isnan(scores[np.arange(len(scores)), chosen]), NONE_CHOSEN, chosen)
@@ -250,7 +250,7 @@ def _by_rule(evidence: Candidates, rule: SelectionRule, column: int) -> Candidat
     )
 
 
-def _tiers(scores: PairedScores, level: float) -> NDArray[np.intp]:
+def _tiers(scores: PairedScores, level: float) -> Indices:
     """(C,): the sets of configurations that cannot be told from the best one that is left, from 1 on."""
     tiers, left, tier = np.zeros(scores.n_candidates, dtype=np.intp), np.arange(scores.n_candidates), 0
     while left.size:

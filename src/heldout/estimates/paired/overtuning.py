@@ -14,12 +14,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from heldout._record import Record, Shown, points, thinned
 from heldout._text import counted
-from heldout._types import Floats
+from heldout._types import Floats, Indices
 from heldout.configurations import Configuration, are_same
 from heldout.data.task import Truth
 from heldout.errors import InputError
@@ -105,7 +104,7 @@ class Overtuning(Record):
     """
 
     metric: str
-    n_configurations: NDArray[np.intp]
+    n_configurations: Indices
     uncorrected: Floats
     corrected: Floats
     overtuning: float
@@ -192,7 +191,7 @@ class Overtuning(Record):
         return [each for each in (self.sentence, self.sentence_on_default) if each]
 
 
-def best_so_far(scores: Floats) -> NDArray[np.intp]:
+def best_so_far(scores: Floats) -> Indices:
     """The column of the greatest score among the first c columns, for each c; the first of equal ones.
 
     From scores (L, C), of which a NaN is never the best, to columns (L, C); -1 before the first number.
@@ -389,7 +388,7 @@ def overtuning(
     )
 
 
-def _in_order(scores: PairedScores, left_out: Floats, n: int, points: NDArray[np.intp]) -> tuple[Floats, Floats]:
+def _in_order(scores: PairedScores, left_out: Floats, n: int, points: Indices) -> tuple[Floats, Floats]:
     """The score of the best of the first c columns, on all rows and on those left out."""
     best = best_so_far(scores.in_bag[:, :n])
     on_test = np.where(best >= 0, np.take_along_axis(left_out, np.maximum(best, 0), axis=1), np.nan)
@@ -399,9 +398,7 @@ def _in_order(scores: PairedScores, left_out: Floats, n: int, points: NDArray[np
     return uncorrected, _means(on_test)[points - 1]
 
 
-def _in_any_order(
-    scores: PairedScores, left_out: Floats, n: int, points: NDArray[np.intp]
-) -> tuple[Floats, Floats]:
+def _in_any_order(scores: PairedScores, left_out: Floats, n: int, points: Indices) -> tuple[Floats, Floats]:
     """The same of c columns, the mean over all ways to take them."""
     observed = scores.observed[None, :n]
     return mean_best(observed, observed, points), mean_best(scores.in_bag[:, :n], left_out[:, :n], points)

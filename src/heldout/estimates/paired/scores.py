@@ -12,11 +12,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from heldout._record import Record, points, thinned
-from heldout._types import Floats
+from heldout._types import Booleans, Floats, Indices
 from heldout.errors import InputError
 from heldout.estimates.bootstrap import draws_of, map_draws, undrawable_rows
 from heldout.estimates.evidence import Candidates
@@ -39,7 +38,7 @@ class PairedScores:
     in_bag: Floats
     out_of_bag: Floats
     # (B,): the candidate that the selection rule chose on the drawn rows, ``NONE_CHOSEN`` where it could not
-    chosen: NDArray[np.intp]
+    chosen: Indices
     winner: int  # the candidate that it chose on all rows
     factor: float = 1.0  # ``FOLD_FACTOR``, or 1 where one model predicted all rows
 
@@ -59,7 +58,7 @@ class PairedScores:
         return self.in_bag.shape[1]
 
     @property
-    def usable(self) -> NDArray[np.bool_]:
+    def usable(self) -> Booleans:
         """(B,): bootstraps in which a configuration could be chosen."""
         return self.chosen != NONE_CHOSEN
 
@@ -71,7 +70,7 @@ def paired_scores(evidence: Candidates, *, stratify: bool = False) -> PairedScor
         raise InputError(f"{reason}.")
     draws = draws_of(evidence, stratify=stratify)
 
-    def block(first: int, last: int) -> tuple[Floats, Floats, NDArray[np.intp]]:
+    def block(first: int, last: int) -> tuple[Floats, Floats, Indices]:
         counts, _ = draws.block(first, last)
         left_out = out_of_bag(counts)
         return evidence.scores.all(counts), evidence.out_of_bag.all(left_out), evidence.replay.choose(counts)
@@ -159,7 +158,7 @@ def differences(scores: PairedScores, first: int, second: int, fixed: frozenset[
     return difference
 
 
-def _players(scores: PairedScores, column: int, usable: NDArray[np.bool_], fixed: bool) -> NDArray[np.intp]:
+def _players(scores: PairedScores, column: int, usable: Booleans, fixed: bool) -> Indices:
     """The candidate that plays the part of ``column`` in each usable bootstrap."""
     chosen = scores.chosen[usable]
     if fixed:
@@ -170,7 +169,7 @@ def _players(scores: PairedScores, column: int, usable: NDArray[np.bool_], fixed
     return _ranked(scores.in_bag[usable], chosen)[:, rank]
 
 
-def _ranked(values: Floats, first: NDArray[np.intp]) -> NDArray[np.intp]:
+def _ranked(values: Floats, first: Indices) -> Indices:
     """(L, C): columns of values (L, C) from best to worst, after the one that was chosen; NaN last."""
     known = np.where(np.isnan(values), -np.inf, values)
     known[np.arange(len(known)), first] = np.inf
@@ -211,7 +210,7 @@ class OptimismCurve(Record):
         What choosing flattered, positive when flattering.
     """
 
-    n_configurations: NDArray[np.intp]
+    n_configurations: Indices
     uncorrected: Floats
     corrected: Floats
     optimism: Floats
@@ -229,14 +228,14 @@ class OptimismCurve(Record):
         return thinned(points(self, "n_configurations uncorrected corrected optimism"), MOST_POINTS_SHOWN)
 
 
-def curve_points(n_candidates: int, most: int = 60) -> NDArray[np.intp]:
+def curve_points(n_candidates: int, most: int = 60) -> Indices:
     """1 .. C, thinned out evenly in ratio where there are many."""
     if n_candidates <= most:
         return np.arange(1, n_candidates + 1)
     return np.unique(np.rint(np.geomspace(1, n_candidates, most)).astype(np.intp))
 
 
-def mean_best(choose_on: Floats, scored_on: Floats, sizes: NDArray[np.intp]) -> Floats:
+def mean_best(choose_on: Floats, scored_on: Floats, sizes: Indices) -> Floats:
     """(sizes,): the mean over lanes and over all subsets of c columns of the score of the subset's best column.
 
     Of C columns from best to worst, the one at place r (from 1) is the best of a random subset of c with
@@ -267,9 +266,7 @@ def _log_binomial(n: Any, k: int) -> Any:
     return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
 
-def optimism_curve(
-    scores: PairedScores, sizes: NDArray[np.intp], sign: float, *, takes_control: bool
-) -> OptimismCurve:
+def optimism_curve(scores: PairedScores, sizes: Indices, sign: float, *, takes_control: bool) -> OptimismCurve:
     """The curve from the scores on all rows and in every bootstrap.
 
     - ``sign``: -1 for a loss.

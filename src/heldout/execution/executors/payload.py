@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from heldout._types import Counts
 from heldout.errors import InputError, text_of
 from heldout.execution.cells import dumps
 from heldout.execution.fit import Work
@@ -42,7 +42,7 @@ class ArrayPayload:
     """Packed work in an array of bytes."""
 
     token: str
-    packed: NDArray[np.uint8]
+    packed: Counts
 
     def read(self) -> memoryview:
         return memoryview(self.packed.data).toreadonly()
@@ -58,7 +58,7 @@ def write_payload(work: Work, path: Path) -> None:
             file.write(piece)
 
 
-def payload_array(work: Work) -> NDArray[np.uint8]:
+def payload_array(work: Work) -> Counts:
     """Pack the work into an array of bytes."""
     pieces = list(_pieces(work))
     packed = np.empty(sum(len(piece) for piece in pieces), dtype=np.uint8)

@@ -29,10 +29,8 @@ from pathlib import Path
 from typing import IO, Any
 from uuid import uuid4
 
-import numpy as np
-from numpy.typing import NDArray
-
 from heldout._loky import set_first_call
+from heldout._types import Counts
 from heldout.errors import Ending
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.executors.base import arriving_together, do_task
@@ -191,7 +189,7 @@ def do_sent_task(
 
 def do_sent_tasks(
     token: str,
-    packed: NDArray[np.uint8],
+    packed: Counts,
     tasks: Sequence[Sequence[CellKey]],
     terms: Terms,
     round_: str,

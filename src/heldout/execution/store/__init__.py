@@ -11,10 +11,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
-from numpy.typing import NDArray
-
 from heldout._registry import registered
 from heldout._streams import DrawnSeed, RandomState, entropy_of
+from heldout._types import Array
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult, CellTable, is_among
 from heldout.folds.splits import Place
@@ -88,7 +87,7 @@ class SearchNote:
     """
 
     text: str
-    arrays: Mapping[str, NDArray[Any]]
+    arrays: Mapping[str, Array]
 
 
 class Run(Protocol):

@@ -16,8 +16,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from heldout._types import Array
 from heldout.data.declared import from_json
 from heldout.dropping.base import Barrier, Dropped
 from heldout.execution.cells import COLUMNS, CellResult, CellState, CellTable, Saving, ScoreColumn
@@ -80,7 +80,7 @@ def read_block(connection: sqlite3.Connection, number: int, *, with_predictions:
     shape = len(cells.configurations), len(cells.places)
     if row["n_cells"] != math.prod(shape) or len(cells.sizes) != shape[1]:
         raise ValueError(f"a block of {row['n_cells']} cells cannot have the shape {shape}")
-    predictions: dict[Response, NDArray[Any]] = {}
+    predictions: dict[Response, Array] = {}
     if with_predictions:
         if zlib.crc32(row["data"]) != cells.data:
             raise ValueError(f"block {number} is not as it was written")
@@ -94,14 +94,14 @@ def read_block(connection: sqlite3.Connection, number: int, *, with_predictions:
     return table
 
 
-def _column(values: Any, dtype: Any, shape: tuple[int, int]) -> NDArray[Any]:
+def _column(values: Any, dtype: Any, shape: tuple[int, int]) -> Array:
     column = np.array(values, dtype=dtype)
     if column.shape not in (shape, (shape[0], 1)):
         raise ValueError(f"a block of the shape {shape} cannot have a column of the shape {column.shape}")
     return column
 
 
-def unpacked(heads: Mapping[Any, ArrayHead], data: bytes) -> dict[Any, NDArray[Any]]:
+def unpacked(heads: Mapping[Any, ArrayHead], data: bytes) -> dict[Any, Array]:
     """The arrays that were packed; raises ValueError when they are damaged."""
     arrays, start = {}, 0
     for name, (kind, shape) in heads.items():

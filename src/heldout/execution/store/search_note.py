@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 import sklearn.metrics
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from heldout._record import json_safe
+from heldout._types import Array
 from heldout.configurations import Configuration, Configurations, are_same
 from heldout.data.checks import call_text
 from heldout.data.declared import from_json
@@ -157,7 +157,7 @@ def search_of(
             "your own, which the file does not hold; fit the search to its end."
         )
     arrays = note.arrays
-    values: NDArray[Any] = arrays["target"]
+    values: Array = arrays["target"]
     if text.kind is TaskKind.SURVIVAL:
         timed = np.zeros(len(values), dtype=[("event", bool), ("time", np.float64)])
         timed["event"], timed["time"] = arrays["event"], values
@@ -229,7 +229,7 @@ def _text(rule: Any) -> str:
         return str(rule.name)
 
 
-def _plain_labels(classes: NDArray[Any]) -> tuple[Any, ...]:
+def _plain_labels(classes: Array) -> tuple[Any, ...]:
     """Labels as JSON holds them: text in place of other types, such as dates."""
     labels = classes.tolist()
     plain = len({type(label) for label in labels} - {int, float}) <= 1
@@ -237,10 +237,10 @@ def _plain_labels(classes: NDArray[Any]) -> tuple[Any, ...]:
     return tuple(labels if plain else map(str, labels))
 
 
-def _arrays(task: Task, folds: Folds) -> dict[str, NDArray[Any]]:
+def _arrays(task: Task, folds: Folds) -> dict[str, Array]:
     values = task.truth.values
     is_survival = task.truth.kind is TaskKind.SURVIVAL
-    arrays: dict[str, NDArray[Any]] = {"target": values["time"] if is_survival else values}
+    arrays: dict[str, Array] = {"target": values["time"] if is_survival else values}
     if is_survival:
         arrays["event"] = values["event"]
     if task.groups is not None:
@@ -263,7 +263,7 @@ _ALL_OTHERS = -1
 """In place of the number of training rows, where all rows train that are not tested, once each."""
 
 
-def _splits(arrays: Mapping[str, NDArray[Any]], n_rows: int) -> tuple[Split, ...]:
+def _splits(arrays: Mapping[str, Array], n_rows: int) -> tuple[Split, ...]:
     sizes = arrays["splits"]
     tests = np.split(arrays["test"], np.cumsum(sizes[:, 2])[:-1])
     trains = np.split(arrays["train"], np.cumsum(np.maximum(sizes[:, 3], 0))[:-1])

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from heldout._types import Array
 from heldout.data.declared import from_json
 from heldout.errors import StoreError
 from heldout.estimates.types import Estimate
@@ -531,13 +531,13 @@ def block_statement(run: int, number: int, table: CellTable, keys: Sequence[int]
     return "INSERT INTO block VALUES (?, ?, ?, ?, ?, ?)", (*row, checksum(*row), data)
 
 
-def _lists(values: NDArray[Any]) -> Any:
+def _lists(values: Array) -> Any:
     """A column as lists; the same value on all splits only once."""
     bits = values.view(np.int64) if values.dtype == np.float64 else values  # 0.0 is not -0.0
     return (values[:, :1] if (bits == bits[:, :1]).all() else values).tolist()
 
 
-def packed(arrays: Mapping[str, NDArray[Any]]) -> tuple[dict[str, ArrayHead], bytes]:
+def packed(arrays: Mapping[str, Array]) -> tuple[dict[str, ArrayHead], bytes]:
     """The types and shapes of arrays, and their bytes.
 
     Raises StoreError when one is not of numbers.
@@ -550,7 +550,7 @@ def packed(arrays: Mapping[str, NDArray[Any]]) -> tuple[dict[str, ArrayHead], by
     return heads, b"".join(pieces)
 
 
-def numbers_of(array: NDArray[Any], name: str) -> NDArray[Any]:
+def numbers_of(array: Array, name: str) -> Array:
     """The array; raises StoreError when it is not of numbers."""
     if array.dtype.kind not in "biuf":
         raise StoreError(

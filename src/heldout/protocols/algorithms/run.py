@@ -23,8 +23,8 @@ from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from heldout._types import Floats
 from heldout.configurations import Configurations
 from heldout.errors import InputError
 from heldout.execution.cells import CellResult, CellState, CellTable, ScoreColumn
@@ -131,7 +131,7 @@ def _may_pair(search: Search, nested: NestedFolds, inner: Any) -> bool:
     )
 
 
-def _weights(search: Search, rows: Rows) -> NDArray[np.float64] | None:
+def _weights(search: Search, rows: Rows) -> Floats | None:
     return None if search.task.sample_weight is None else search.task.sample_weight[rows]
 
 
@@ -159,7 +159,7 @@ def _of_outer_folds(
 ) -> tuple[RaceResults, ...]:
     """The inner results of each outer fold, from the models that were trained without two of them."""
     names = tuple(search.scoring.metrics)
-    inside: dict[Place, list[dict[str, NDArray[np.float64]]]] = {branch.refit.place: [] for branch in nested.outer}
+    inside: dict[Place, list[dict[str, Floats]]] = {branch.refit.place: [] for branch in nested.outer}
     place_of = {(branch.repeat, branch.left_out[0]): branch.refit.place for branch in nested.outer}
     for split, (first, second) in zip(plan.races[0].splits, plan.pairs, strict=True):
         of_first, of_second = _scores_of_pair(search, found, split, first, second)
@@ -214,7 +214,7 @@ def _with_predictions(
 
 def _scores_of_pair(
     search: Search, found: RaceResults, split: Split, first: Split, second: Split
-) -> list[dict[str, NDArray[np.float64]]]:
+) -> list[dict[str, Floats]]:
     """The scores (C,) on each of two folds by scorer, greater = better; NaN for configurations that failed."""
     number = [each.place for each in found.splits].index(split.place)
     scored = ~np.isnan(found.fold_scores[found.refit_metric].values[number])

@@ -8,12 +8,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout import _defaults
 from heldout._record import json_safe
 from heldout._streams import stream
-from heldout._types import Floats
+from heldout._types import Array, Floats
 from heldout.arguments.search import SearchArguments
 from heldout.data.checks import check_count
 from heldout.data.task import Task, labels_text
@@ -129,7 +128,7 @@ def _order(task: Task, rng: np.random.Generator) -> Rows:
     return np.asarray(shuffled[np.argsort(place, kind="stable")])
 
 
-def _nested_groups(task: Task, groups: NDArray[Any], counts: Sequence[int], rng: np.random.Generator) -> list[Rows]:
+def _nested_groups(task: Task, groups: Array, counts: Sequence[int], rng: np.random.Generator) -> list[Rows]:
     """Of some orders of the groups, the one whose first groups come nearest to the sizes, class by class."""
     group = np.unique(groups, return_inverse=True)[1].reshape(-1)
     classes = task.truth.values if task.truth.kind.is_classification else np.zeros(task.n_rows, dtype=np.intp)

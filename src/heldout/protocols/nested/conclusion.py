@@ -20,9 +20,8 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats
+from heldout._types import Array, Codes, Floats, Indices
 from heldout.errors import HeldoutWarning, InputError, reason_of
 from heldout.estimates.base import Method, Spread, final_estimate, interval_around, nadeau_bengio
 from heldout.estimates.data_flags import flag_of_failed, flag_of_incomplete, flag_of_undefined_folds
@@ -69,7 +68,7 @@ METHODS_OF_TEST_PART: tuple[Method, ...] = (
 """The first that fits is used."""
 METHODS_OF_FOLDS: tuple[Method, ...] = (Shrinkage(),)
 
-TestPredictions: TypeAlias = Mapping[Response, NDArray[Any]]
+TestPredictions: TypeAlias = Mapping[Response, Array]
 """What the winner of an outer fold predicts for its rows: (n,) or (n, outputs) for each response that it has."""
 
 
@@ -242,7 +241,7 @@ class _Conclusion:
             flags |= flag_of_undefined_folds(self.metric, self.search.task.truth, places, len(scores))
         return float(scores[~undefined].mean()), "", flags
 
-    def _segments(self) -> NDArray[np.int32]:
+    def _segments(self) -> Codes:
         """(N, R): by what the value is scored: codes of the outer folds, or of repeats."""
         repeats = list(dict.fromkeys(branch.repeat for branch in self.nested.outer))
         segments = np.full((self.search.task.n_rows, len(repeats)), -1, dtype=np.int32)
@@ -422,7 +421,7 @@ def _place(fold: OuterFold) -> str:
     return f"outer fold {fold.fold} of repeat {fold.repeat}"
 
 
-def is_defined(search: Search, metric: Metric, rows: NDArray[np.intp]) -> bool:
+def is_defined(search: Search, metric: Metric, rows: Indices) -> bool:
     """Whether the metric has a definition on these rows, so that a score that is not there is an error."""
     weights = search.task.sample_weight
     return not is_undefined(metric, search.task.truth.rows(rows), None if weights is None else weights[rows])
@@ -480,7 +479,7 @@ def outer_evidence(
 
 def _outer_predictions(
     search: Search, outer: Sequence[NestedBranch], cells: Sequence[TestPredictions]
-) -> tuple[NDArray[np.intp], HeldOutPredictions]:
+) -> tuple[Indices, HeldOutPredictions]:
     """The rows of outer folds, in the order of these, and their predictions in the responses of all winners."""
     # Each row once, in the order in which folds test them: several repeats test the same rows.
     rows = np.array(list(dict.fromkeys(np.concatenate([branch.refit.test for branch in outer]).tolist())))
@@ -488,7 +487,7 @@ def _outer_predictions(
     place[rows] = np.arange(len(rows))
     repeats = list(dict.fromkeys(branch.repeat for branch in outer))
     folds = np.full((len(rows), len(repeats)), -1, dtype=np.int32)
-    responses: dict[Response, NDArray[Any]] = {}
+    responses: dict[Response, Array] = {}
     for branch, held in zip(outer, cells, strict=True):
         at, column = place[branch.refit.test], repeats.index(branch.repeat)
         folds[at, column] = branch.left_out[0]

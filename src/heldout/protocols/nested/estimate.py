@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._record import Record, TextTable, frame_of, json_number, rows_table
+from heldout._types import Floats, Indices
 from heldout.dropping.base import Barrier
 from heldout.estimates.types import Estimate
 from heldout.metrics.named import in_sentence
@@ -60,11 +60,11 @@ class OuterFold(Record):
     selected_name: str
     tested: int | None
     tested_name: str
-    inner_scores: NDArray[np.float64]
+    inner_scores: Floats
     inner_score: float
     score: float
-    training_rows: NDArray[np.intp]
-    test_rows: NDArray[np.intp]
+    training_rows: Indices
+    test_rows: Indices
     scores: Mapping[str, float] = field(default_factory=dict)
     failures: Mapping[int, str] = field(default_factory=dict)
     barriers: tuple[Barrier, ...] = ()
@@ -172,7 +172,7 @@ class NestedEstimate(Estimate):
     n_fits_saved: int = 0
 
     @property
-    def mean_inner_scores(self) -> NDArray[np.float64]:
+    def mean_inner_scores(self) -> Floats:
         """(C,): the mean of the inner scores of each configuration over all outer folds and repeats.
 
         In the metric's own direction; NaN for a configuration without a score in some search. With ``across="all"``

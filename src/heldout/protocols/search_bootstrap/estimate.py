@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout import _defaults
 from heldout._record import Record, TextTable, rows_table
+from heldout._types import Indices
 from heldout.estimates.types import Estimate
 from heldout.result import Evaluation
 
@@ -50,8 +50,8 @@ class Bootstrap(Record):
     selected_name: str
     in_bag_score: float
     out_of_bag_score: float
-    drawn: NDArray[np.intp]
-    left_out: NDArray[np.intp]
+    drawn: Indices
+    left_out: Indices
     scores: Mapping[str, float] = field(default_factory=dict)
     reason: str = ""
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import PredefinedSplit
 
 from heldout._streams import stream
+from heldout._types import Counts, Floats, Indices
 from heldout.data.task import Task
 from heldout.errors import InputError, reason_of
 from heldout.estimates.base import Procedure, conclude
@@ -35,7 +35,7 @@ from heldout.protocols.search_bootstrap.estimate import Bootstrap, SearchBootstr
 from heldout.protocols.words import QUANTITY_BOOTSTRAP_SEARCH
 from heldout.result import Evaluation
 from heldout.selection.base import NONE_CHOSEN
-from heldout.selection.draws import Counts, out_of_bag
+from heldout.selection.draws import out_of_bag
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,7 +331,7 @@ def _check_opened(search: Search) -> None:
 
 def _chosen_by_others(
     search: Search, evaluation: Evaluation, drawn: DrawnRows, settings: Settings
-) -> tuple[Evidence, NDArray[np.intp], NDArray[np.float64]]:
+) -> tuple[Evidence, Indices, Floats]:
     """For each sample the configuration that is best on the rows that it drew, and its score there.
 
     A sample has no predictions for the rows that it drew, so rows weighted by how often it drew them are predicted
@@ -353,7 +353,7 @@ def _chosen_by_others(
 
 
 def _bootstraps_of_models(
-    evaluation: Evaluation, drawn: DrawnRows, chosen: NDArray[np.intp], in_bag: NDArray[np.float64]
+    evaluation: Evaluation, drawn: DrawnRows, chosen: Indices, in_bag: Floats
 ) -> list[Bootstrap]:
     names, values = evaluation.configurations.names, evaluation.fold_scores[evaluation.refit_metric].values
     cell_of = {(cell.key.configuration, cell.key.repeat): cell for cell in evaluation.cells}

@@ -8,10 +8,10 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout import _defaults
 from heldout._record import json_safe
+from heldout._types import Array, Floats
 from heldout.arguments.search import check_weights_fit, checked_target, repeatable, routed_to_fit, rows_of, task_of
 from heldout.configurations import Configurations, checked_model, make_configurations
 from heldout.data.checks import RMS, TWO_STAGE, check_count, check_interval_settings, checked_flag, usual_name
@@ -79,7 +79,7 @@ class ValidationArguments:
         own = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64).reshape(task.n_rows)
         return self.plan_of(task, own)
 
-    def plan_of(self, task: Task, fit_weight: NDArray[np.float64] | None = None) -> ValidationPlan:
+    def plan_of(self, task: Task, fit_weight: Floats | None = None) -> ValidationPlan:
         """The plan for a task.
 
         ``fit_weight`` (N,): the weights for ``fit``; by default those of the task, whose mean is 1.
@@ -310,7 +310,7 @@ def _check_chooses(scoring: Scoring) -> None:
         )
 
 
-def _routed(models: Configurations, weights: NDArray[np.float64] | None, groups: NDArray[Any] | None) -> Routing:
+def _routed(models: Configurations, weights: Floats | None, groups: Array | None) -> Routing:
     if weights is not None:
         check_weights_fit((model.name, model.fresh()) for model in models)
     return routed_to_fit(((model.model or "", model.fresh()) for model in models), weights, groups)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout import _defaults
 from heldout._streams import stream
+from heldout._types import Array, Counts, Floats
 from heldout.configurations import Configurations
 from heldout.data.checks import MOST_FITS, refuse_beyond_memory, refuse_more_than
 from heldout.data.task import Task
@@ -34,7 +33,7 @@ from heldout.protocols.validation.replicate import (
     split_of_all_rows,
 )
 from heldout.protocols.validation.replicates import Replicates
-from heldout.selection.draws import Counts, UndefinedDrawsError, always, inner_counts
+from heldout.selection.draws import UndefinedDrawsError, always, inner_counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,7 +287,7 @@ class Fits:
 
     def _side_by_side(
         self, results: Sequence[CellResult]
-    ) -> tuple[dict[Response, NDArray[np.float64]], dict[Response, list[NDArray[Any]]] | None, dict[int, str]]:
+    ) -> tuple[dict[Response, Floats], dict[Response, list[Array]] | None, dict[int, str]]:
         """The predictions of the replicates for all rows, those for their own samples if these were imputed again,
         and the messages of those that failed."""
         n = self.plan.task.n_rows
@@ -316,10 +315,10 @@ def _divided(result: CellResult, n: int) -> tuple[CellResult, CellResult]:
     return replace(result, predictions=of_rows), replace(result, predictions=of_own)
 
 
-def _side_by_side(results: Sequence[CellResult]) -> tuple[dict[Response, NDArray[np.float64]], dict[int, str]]:
+def _side_by_side(results: Sequence[CellResult]) -> tuple[dict[Response, Floats], dict[int, str]]:
     """Predictions (N, H, B[, outputs]) of B replicates, and the messages of those that failed."""
     failed = {b: each.message for b, each in enumerate(results) if each.state is CellState.FAILED}
-    arrays: dict[Response, NDArray[np.float64]] = {}
+    arrays: dict[Response, Floats] = {}
     for b, result in enumerate(results):
         for response, values in result.predictions.items():
             if b in failed:

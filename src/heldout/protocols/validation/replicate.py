@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 
 from heldout._sklearn import params_at, rows_at, split_rows
+from heldout._types import Array, Counts, Floats
 from heldout.configurations import Configuration
 from heldout.data.task import Truth
 from heldout.errors import NoExit
@@ -34,7 +34,6 @@ from heldout.imputation.tables import stacked
 from heldout.metrics.base import Response
 from heldout.protocols.draws import drawn_rows
 from heldout.protocols.validation.coefficients import FittedCoefficients, fitted_coefficients, why_not_pooled
-from heldout.selection.draws import Counts
 
 ALL_ROWS = 0
 """The repeat of the split that trains on all rows, each once."""
@@ -93,7 +92,7 @@ def split_of_all_rows(n_rows: int) -> Split:
     return cast("Split", SampleSplit(ALL_ROWS, np.ones(n_rows, dtype=np.uint8), np.arange(n_rows)))
 
 
-Predictions = dict[Response, NDArray[Any]]
+Predictions = dict[Response, Array]
 Known = TypeVar("Known")
 
 
@@ -193,7 +192,7 @@ class ImputedFit(ReplicateFit):
     evaluated_on: tuple[Any, ...]
     """All rows, completed as rows that are evaluated: once, before any sample is drawn."""
     entropy: int
-    weights: NDArray[np.float64] | None
+    weights: Floats | None
     """(N,): importance weights, for the coefficients."""
 
     @property
@@ -366,7 +365,7 @@ def weighs_copies(model: Any) -> bool:
     return limit is None or getattr(model, limit[0]) in limit[1]
 
 
-def weighted_rows(rows: Rows, weights: Any = None) -> tuple[Rows, NDArray[np.float64]]:
+def weighted_rows(rows: Rows, weights: Any = None) -> tuple[Rows, Floats]:
     """The distinct ones of sorted rows, and how often each occurs, times its weight in all rows.
 
     Examples

@@ -11,18 +11,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats, Weightings
+from heldout._types import Array, Booleans, Counts, Floats, Indices, Weightings
 from heldout.data.task import Truth
 from heldout.metrics.base import Metric, Response, at_times_of, quiet_if_foreign
 from heldout.protocols.draws import drawn_rows
-from heldout.selection.draws import Counts, out_of_bag
+from heldout.selection.draws import out_of_bag
 
-Predictions: TypeAlias = Mapping[Response, NDArray[Any]]
+Predictions: TypeAlias = Mapping[Response, Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +40,7 @@ class ReplicateScores:
     """(B,): of the same models on the rows that their sample left out."""
 
     @cached_property
-    def successful(self) -> NDArray[np.bool_]:
+    def successful(self) -> Booleans:
         """(B,): replicates whose model was scored on its sample and on all rows."""
         return np.isfinite(self.in_bootstrap) & np.isfinite(self.on_original)
 
@@ -69,15 +68,15 @@ class Replicates:
     on_original: Predictions
     """(N, H, B) or (N, H, B, outputs): the predictions of each replicate's model for all rows. Those of a failed
     replicate are not read."""
-    in_sample: Mapping[Response, Sequence[NDArray[Any]]] | None = None
+    in_sample: Mapping[Response, Sequence[Array]] | None = None
     """Its predictions for the rows of its own sample, in order and each as often as drawn, if these were imputed
     again; None if they are those of ``on_original``."""
-    weights: NDArray[np.float64] | None = None
+    weights: Floats | None = None
     """(N,): importance weights."""
     drawn_from: Counts | None = None
     """(N,): how often each row occurs in the rows that the samples were drawn from: once, unless these are a sample
     too."""
-    apparent_rows: NDArray[np.intp] | None = None
+    apparent_rows: Indices | None = None
     """(n_drawn,): the rows that ``apparent`` is of, each as often as drawn, if the samples were drawn from a sample
     whose rows were imputed again."""
     terms: Mapping[str, float] = field(default_factory=dict)
@@ -92,7 +91,7 @@ class Replicates:
         return len(self.counts)
 
     @property
-    def kept(self) -> NDArray[np.intp]:
+    def kept(self) -> Indices:
         """The replicates that have a model."""
         return np.array([b for b in range(self.n_replicates) if b not in self.failed], dtype=np.intp)
 
@@ -120,7 +119,7 @@ class Replicates:
         """Counts (L, N) times the importance weights, if there are any."""
         return counts if self.weights is None else counts * self.weights
 
-    def left_out(self, kept: NDArray[np.intp]) -> Weightings:
+    def left_out(self, kept: Indices) -> Weightings:
         """(len(kept), N): the rows outside each of these samples."""
         absent = out_of_bag(self.counts[kept])
         return self.weighted(absent if self.drawn_from is None else absent * self.drawn_from)
@@ -129,7 +128,7 @@ class Replicates:
         """The response that a metric reads: the first of its responses that was recorded."""
         return next(response for response in metric.responses if response in self.on_original)
 
-    def read(self, metric: Metric, values: NDArray[Any]) -> NDArray[Any]:
+    def read(self, metric: Metric, values: Array) -> Array:
         """Survival probabilities at the times of the metric; other responses unchanged."""
         is_survival = self.response_of(metric) is Response.SURVIVAL
         return at_times_of(metric, values, self.times) if is_survival else values
@@ -170,7 +169,7 @@ class Replicates:
         counts: Counts,
         on_original: Predictions,
         failed: Mapping[int, str] | None = None,
-        in_sample: Mapping[Response, Sequence[NDArray[Any]]] | None = None,
+        in_sample: Mapping[Response, Sequence[Array]] | None = None,
     ) -> Replicates:
         """The replicates of one sample: its model is the one that was fitted on all there is.
 
@@ -200,7 +199,7 @@ class Replicates:
             failed=failed or {},
         )
 
-    def _of_models(self, metric: Metric, response: Response, kept: NDArray[np.intp]) -> Floats:
+    def _of_models(self, metric: Metric, response: Response, kept: Indices) -> Floats:
         """(3, len(kept)): in the bootstrap, on the original rows and out of the bag; means over completions."""
         columns = np.arange(len(kept))
         in_bag, left_out = self.weighted(self.counts[kept]), self.left_out(kept)

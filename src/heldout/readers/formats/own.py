@@ -7,8 +7,8 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from heldout._types import Array, Codes
 from heldout.data.task import checked_groups, checked_weights, truth_of
 from heldout.errors import InputError
 from heldout.flags import Flag
@@ -110,7 +110,7 @@ class OwnFile(Tool):
         return PredictionTable(truth, predictions, folds, groups, weights, source, remarks=table.remarks)
 
 
-def _question(roles: ColumnRoles, target: NDArray[Any]) -> SearchQuestion:
+def _question(roles: ColumnRoles, target: Array) -> SearchQuestion:
     """What the search asked that wrote a table; without its groups and weights."""
     settings = roles.settings
     positive = None if roles.classes is None or roles.positive is None else roles.classes[roles.positive]
@@ -140,7 +140,7 @@ def _question(roles: ColumnRoles, target: NDArray[Any]) -> SearchQuestion:
     )
 
 
-def _checked_folds(column: Any) -> NDArray[np.int32]:
+def _checked_folds(column: Any) -> Codes:
     """The number of each line's fold, -1 where its row was not held out."""
     check_complete(column, "the folds")
     check_numbers(column, "the folds")
@@ -150,7 +150,7 @@ def _checked_folds(column: Any) -> NDArray[np.int32]:
     return column.to_numpy().astype(np.int32)
 
 
-def _predictions_of(frame: Any, roles: ColumnRoles, classes: NDArray[Any] | None) -> NDArray[Any]:
+def _predictions_of(frame: Any, roles: ColumnRoles, classes: Array | None) -> Array:
     """(lines, C) or (lines, C, n_classes or n_times), labels as codes."""
     heads = [*chain(*roles.columns)]
     if roles.response is Response.LABELS:

@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._text import counted
+from heldout._types import Array
 from heldout.errors import InputError
 from heldout.readers.columns import columns_of_classes, free_name, is_setting, plain, quoted, texts_of_classes
 from heldout.readers.formats.base import ColumnUses, Export, check_target, with_values
@@ -185,7 +185,7 @@ def _check_held_out(column: Any, predictions: ColumnPredictions, pivot: Pivot) -
         )
 
 
-def _check_folds_of_repeats(roles: LineRoles, folds: NDArray[Any]) -> None:
+def _check_folds_of_repeats(roles: LineRoles, folds: Array) -> None:
     """Refuse repeats with equal folds: such "repeats" are configurations, whose predictions would be averaged."""
     if roles.repeat is None or folds.shape[1] == 1 or len(np.unique(folds)) == 1 or (folds != folds[:, :1]).any():
         return

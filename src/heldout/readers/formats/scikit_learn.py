@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from heldout._types import Array
 from heldout.data.task import array_of, column_of, in_one_order
 from heldout.errors import InputError
 from heldout.readers.formats.autogluon import holds_ensemble
@@ -52,7 +52,7 @@ class ScikitLearn(WideFormat):
         values = in_one_order(own | {part: export.value[name] for part, name in parts.items()})
         given: dict[str, Any] = {use: column_of(values[use], use) for use in own}
         uses = replace(uses, **given)
-        arrays: Mapping[Any, NDArray[Any]] = {name: array_of(values[part], part) for part, name in parts.items()}
+        arrays: Mapping[Any, Array] = {name: array_of(values[part], part) for part, name in parts.items()}
         if {*arrays} >= _OF_CROSS_VALIDATE:
             raise InputError(
                 "the result of cross_validate holds scores and models, not predictions; pass its scores to "
@@ -71,7 +71,7 @@ class ScikitLearn(WideFormat):
         return self.checked(table_of_frame(pd.DataFrame(dict(columns)), "the arrays"), uses)
 
 
-def _columns(name: str, array: NDArray[Any], target: Any) -> list[tuple[str, NDArray[Any]]]:
+def _columns(name: str, array: Array, target: Any) -> list[tuple[str, Array]]:
     """The column, or the columns of each class, of a configuration."""
     if array.ndim == 1:
         return [(name, array)]

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._text import counted
+from heldout._types import Floats
 from heldout.data.declared import Between, of_type
 from heldout.errors import InputError
 from heldout.flags import Flag
@@ -110,7 +110,7 @@ class _About:
 _ABOUT = [entry.name for entry in fields(_About)]
 
 
-def _matrix(folder: Path) -> tuple[Sequence[str], NDArray[np.float64]]:
+def _matrix(folder: Path) -> tuple[Sequence[str], Floats]:
     """The models, and their predictions (models, rows) or (models, rows, classes)."""
     path = folder / _METADATA
     try:
@@ -142,7 +142,7 @@ def _labels(path: Path, n_rows: int) -> Any:
     return frame.iloc[:, 0]
 
 
-def _with_predictions(table: Table, target: str, models: Sequence[str], matrix: NDArray[np.float64]) -> Table:
+def _with_predictions(table: Table, target: str, models: Sequence[str], matrix: Floats) -> Table:
     """The table with a column for each model and class, ``model[class]``, or for each model, ``model[]``."""
     import pandas as pd
 

@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout import _defaults
 from heldout._text import counted
-from heldout._types import Floats
+from heldout._types import Floats, Indices
 from heldout.errors import InputError
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.methods import answer, method_of
@@ -34,7 +33,7 @@ class SearchHistory:
 
     metric: Scale
     method: str
-    n_configurations: NDArray[np.intp]
+    n_configurations: Indices
     """(P,): the c of each point, ascending; the last is all of them."""
     uncorrected: Floats
     corrected: Floats

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._text import counted
-from heldout._types import Floats
+from heldout._types import Booleans, Floats, Indices
 from heldout.errors import InputError
 from heldout.report.configuration_scores import configuration_scores
 from heldout.report.displays import base
@@ -128,7 +127,7 @@ class ParameterSliceDisplay(base.Display):
         base.score_axis(ax, "y", scores.metric, "uncorrected")
 
     @property
-    def _best(self) -> NDArray[np.intp]:
+    def _best(self) -> Indices:
         """The best candidates; values at which all configurations were dropped have none."""
         best = self.slice.best
         return best[self.slice.scores.is_candidate[best]]
@@ -304,7 +303,7 @@ class ParameterPlaneDisplay(base.Display):
         ax.margins(0.04)
         self._explain(ax, "", "ringed", "with a cross")
 
-    def _alike(self, configurations: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def _alike(self, configurations: Indices) -> Booleans:
         """Which of them these rows cannot tell from the best; none if that is unknown."""
         not_worse = self.plane.scores.not_worse
         return np.zeros(len(configurations), dtype=bool) if not_worse is None else not_worse[configurations]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._text import counted
+from heldout._types import Indices
 from heldout.data.checks import check_count
 from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.estimates.types import Estimate
@@ -113,7 +113,7 @@ class RankingDisplay(ScoredDisplay):
         if n_out := int((~scores.is_candidate).sum()):
             note(ax, f"{counted(n_out, 'configuration')} dropped or failed: not ranked")
 
-    def _kinds(self) -> Iterator[tuple[NDArray[np.intp], Mapping[str, Any]]]:
+    def _kinds(self) -> Iterator[tuple[Indices, Mapping[str, Any]]]:
         """Rows that are drawn alike, and how."""
         own = "own score, uncorrected"
         if np.isfinite(self.scores.low).any():
@@ -127,7 +127,7 @@ class RankingDisplay(ScoredDisplay):
             if of_kind.any():
                 yield np.flatnonzero(of_kind), {"mfc": face, "label": f"{own}: {text}"}
 
-    def _bars(self, ax: Any, rows: NDArray[np.intp], style: Mapping[str, Any]) -> None:
+    def _bars(self, ax: Any, rows: Indices, style: Mapping[str, Any]) -> None:
         drawn, scores = self.drawn_[rows], self.scores
         x = scores.scores[drawn]
         ends = np.stack([x - scores.low[drawn], scores.high[drawn] - x])

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout import _defaults
 from heldout._streams import RandomState
-from heldout._types import Floats
+from heldout._types import Booleans, Floats
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.estimates.base import Method
@@ -50,7 +49,7 @@ class ThresholdChoice:
     confidence_level: float
     chosen: Floats
     """(B,): the threshold that each bootstrap chose, of the winner or of another configuration; NaN for none."""
-    chose_winner: NDArray[np.bool_]
+    chose_winner: Booleans
     """(B,): whether it was of the winner: thresholds of different models need not be on one scale."""
 
     @property

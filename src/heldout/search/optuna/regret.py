@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
@@ -207,7 +206,7 @@ def _share(distribution: Any, value: float) -> float:
     return (float(value) - low) / (high - low)
 
 
-def random_points(rng: np.random.Generator, axes: Sequence[Axis]) -> NDArray[np.float64]:
+def random_points(rng: np.random.Generator, axes: Sequence[Axis]) -> Floats:
     """Random configurations in the unit cube: one value of each category."""
     points = rng.uniform(size=(N_CANDIDATES, len(axes)))
     for name in {axis.name for axis in axes if axis.choice is not None}:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
+
+from heldout._types import Array, Floats
 
 Exactness = Literal["bitwise"] | bool
 Cost = Literal["proportional", "equal"] | None
@@ -27,7 +28,7 @@ class SeparateFitsError(Exception):
 class Submodels(Protocol):
     """What one fit gives for all values of a group. An entry is None where that value must be fitted alone."""
 
-    def predict_many(self, X: Any, response: str) -> Sequence[NDArray[Any] | None]:
+    def predict_many(self, X: Any, response: str) -> Sequence[Array | None]:
         """For each value the array that the model fitted alone would return from its method ``response``."""
 
 
@@ -119,7 +120,7 @@ class LeftOut(Protocol):
 
     def __call__(
         self, estimator: Any, values: Sequence[Value], X: Any, y: Any, response: str, **fit_params: Any
-    ) -> Sequence[NDArray[Any] | None]: ...
+    ) -> Sequence[Array | None]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +213,7 @@ def view_of(model: Any, **attributes: Any) -> Any:
     return view
 
 
-def is_clear(decision: NDArray[np.float64]) -> bool:
+def is_clear(decision: Floats) -> bool:
     """Whether no row (rows[, classes]) is between two classes, where its label would depend on rounding."""
     margins = np.abs(decision) if decision.ndim == 1 else np.diff(np.sort(decision, axis=1)[:, -2:])
     return bool(margins.min() > _TIE * (1.0 + np.abs(decision).max()))
@@ -254,7 +255,7 @@ class Views:
         self._views: Mapping[int, Any] = {}
         self._rows: Any = None
 
-    def predict_many(self, X: Any, response: str) -> list[NDArray[Any] | None]:
+    def predict_many(self, X: Any, response: str) -> list[Array | None]:
         if self._rows is not X:
             distinct = sorted({size for size in self.sizes if size is not None})
             self._views, self._rows = self.make_views(self.model, X, distinct), X

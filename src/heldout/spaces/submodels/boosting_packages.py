@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from numpy.typing import NDArray
-
+from heldout._types import Array
 from heldout.spaces.submodels.base import (
     SeparateFitsError,
     SubmodelFamily,
@@ -54,7 +53,7 @@ class FirstRounds:
         self.sizes = sizes
         self.first = first
 
-    def predict_many(self, X: Any, response: str) -> list[NDArray[Any] | None]:
+    def predict_many(self, X: Any, response: str) -> list[Array | None]:
         return [
             None if size is None else getattr(model, response)(X, **self.first(size))
             for model, size in zip(self.models, self.sizes, strict=True)

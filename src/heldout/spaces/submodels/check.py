@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import joblib
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import ParameterGrid, check_cv
 
 from heldout._sklearn import rows_at
+from heldout._types import Array
 from heldout.errors import InputError
 from heldout.spaces.submodels.base import SubmodelFamily, Submodels, Subtransformers, Value
 from heldout.spaces.submodels.registry import family_of
@@ -168,7 +168,7 @@ class _Group:
             response = max(differences, key=differences.__getitem__)
             yield ComparedFit(differences[response], params, response)
 
-    def _difference(self, params: dict[str, Any], response: str, ours: NDArray[Any], theirs: NDArray[Any]) -> float:
+    def _difference(self, params: dict[str, Any], response: str, ours: Array, theirs: Array) -> float:
         """The largest difference between two arrays, relative to the largest number of the second; of labels the
         share that differs."""
         what = f"{self.family.name} gives for {params} by {response}"
@@ -235,7 +235,7 @@ def _of_transformers(
     yield "transform", ours, [step.transform(rows.X_new) for step in steps]
 
 
-def _array(values: Any) -> NDArray[Any]:
+def _array(values: Any) -> Array:
     return values.toarray() if sp.issparse(values) else np.asarray(values)
 
 

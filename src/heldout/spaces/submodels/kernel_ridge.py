@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._sklearn import kernel_of
+from heldout._types import Array, Floats
 from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value, fitted_copy, weights_only
-from heldout.spaces.submodels.linear import Floats, positions, positives, row_weights, target
+from heldout.spaces.submodels.linear import positions, positives, row_weights, target
 
 _CONDITION = 1e5
 _AGREEMENT = 1e-13
@@ -24,7 +24,7 @@ class KernelCoefficients:
         self.duals = duals
         self.places = places
 
-    def predict_many(self, X: Any, response: str) -> list[NDArray[Any] | None]:
+    def predict_many(self, X: Any, response: str) -> list[Array | None]:
         if response != "predict":
             raise SeparateFitsError(f"no {response}")
         kernel = kernel_of(self.model, X, self.model.X_fit_)

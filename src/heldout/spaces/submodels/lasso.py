@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import enet_path
 
+from heldout._types import Floats
 from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value, fitted_copy, weights_only
 from heldout.spaces.submodels.linear import (
-    Floats,
     PenaltyCoefficients,
     dense,
     matrix,

@@ -12,10 +12,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from heldout._sklearn import kernel_of
+from heldout._types import Array, Floats, Indices
 from heldout.spaces.submodels.base import (
     Answer,
     ClosedForm,
@@ -27,7 +27,7 @@ from heldout.spaces.submodels.base import (
     weights_only,
     without_weights,
 )
-from heldout.spaces.submodels.linear import Floats, matrix, positives, row_weights, target
+from heldout.spaces.submodels.linear import matrix, positives, row_weights, target
 from heldout.spaces.submodels.neighbours import fit_neighbours
 from heldout.spaces.submodels.ridge import CONDITION, Centred, outputs, ridge_applies, unfitted
 
@@ -55,11 +55,11 @@ class Scatter:
     rows: Floats
     offsets: Floats
     means: Floats
-    codes: NDArray[np.intp]
+    codes: Indices
     sizes: Floats
 
     @classmethod
-    def of(cls, rows: Floats, codes: NDArray[np.intp]) -> Scatter:
+    def of(cls, rows: Floats, codes: Indices) -> Scatter:
         sizes = np.bincount(codes).astype(np.float64)
         if sizes.min() < 2:
             raise SeparateFitsError("a class of one row")
@@ -89,14 +89,14 @@ class Scatter:
 
 def discriminant_left_out(
     estimator: Any, values: Sequence[Value], X: Any, y: Any, response: str, **fit_params: Any
-) -> list[NDArray[Any] | None]:
+) -> list[Array | None]:
     """Row i predicted by the discriminant analysis of the others, for all shrinkages."""
     without_weights(fit_params)
     classes, codes = np.unique(target(y), return_inverse=True)
     scatter = Scatter.of(matrix(X), codes)
     model = fitted_copy(estimator, {}, X, y, {})
     lost = _degrees_lost(model, scatter) if estimator.solver == "svd" else 0
-    predictions: list[NDArray[Any] | None] = []
+    predictions: list[Array | None] = []
     for shrinkage in (_shrinkage(value["shrinkage"], estimator.solver) for value in values):
         decision = None if shrinkage is None else _decision(scatter, shrinkage, estimator.solver == "svd", lost)
         if decision is None or (response == "predict" and not is_clear(decision)):
@@ -173,7 +173,7 @@ _REST = 1e-3
 
 def _ridge_left_out(
     estimator: Any, values: Sequence[Value], X: Any, y: Any, response: str, **fit_params: Any
-) -> list[NDArray[Any] | None]:
+) -> list[Array | None]:
     rows, alphas = matrix(X), positives(values, "alpha")
     weights = row_weights(weights_only(fit_params), len(rows))
     labels = target(y)
@@ -186,7 +186,7 @@ def _ridge_left_out(
     roots = np.ones(len(rows)) if weights is None else np.sqrt(weights)
     own = roots**2 / np.sum(roots**2) if estimator.fit_intercept else np.zeros(len(rows))
     answer = _response(estimator, X, y, response)
-    predictions: list[NDArray[Any] | None] = []
+    predictions: list[Array | None] = []
     for alpha in alphas:
         if alpha is None or (eigenvalues[0] + alpha) / (smallest + alpha) > CONDITION:
             predictions.append(None)
@@ -213,7 +213,7 @@ def _response(estimator: Any, X: Any, y: Any, response: str) -> Any:
         return lambda linear: linear[:, 0]
     model = fitted_copy(estimator, {}, X, y, {})
 
-    def answer(linear: Floats) -> NDArray[Any] | None:
+    def answer(linear: Floats) -> Array | None:
         linear = linear[:, 0] if linear.shape[1] == 1 else linear
         if response == "predict" and not is_clear(linear):
             return None
@@ -228,7 +228,7 @@ def _ridge_left_out_applies(estimator: Any) -> bool:
 
 def _kernel_left_out(
     estimator: Any, values: Sequence[Value], X: Any, y: Any, response: str, **fit_params: Any
-) -> list[NDArray[Any] | None]:
+) -> list[Array | None]:
     """Kernel ridge, and Gaussian processes with a fixed kernel: the same formula."""
     numbers, alphas = np.asarray(target(y), dtype=np.float64), positives(values, "alpha")
     weights = row_weights(weights_only(fit_params), len(numbers))
@@ -238,7 +238,7 @@ def _kernel_left_out(
     kernel = _kernel(estimator, X, y)
     eigenvalues, vectors = np.linalg.eigh(kernel * np.outer(roots, roots))
     parts = vectors.T @ (numbers * roots)
-    predictions: list[NDArray[Any] | None] = []
+    predictions: list[Array | None] = []
     for alpha in alphas:
         if alpha is None or not 0.0 < eigenvalues[-1] + alpha <= CONDITION * (eigenvalues[0] + alpha):
             predictions.append(None)
@@ -269,7 +269,7 @@ def _process_applies(estimator: Any) -> bool:
 
 def _neighbours_left_out(
     estimator: Any, values: Sequence[Value], X: Any, y: Any, response: str, **fit_params: Any
-) -> list[NDArray[Any] | None]:
+) -> list[Array | None]:
     """The neighbours of each row among the others."""
     if is_classifier(estimator) and np.unique(target(y), return_counts=True)[1].min() < 2:
         raise SeparateFitsError("a class of one row")

@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import validate_data
 
+from heldout._types import Array, Floats
 from heldout.spaces.submodels.base import Answer, SeparateFitsError, Value, view_of
-
-Floats = NDArray[np.float64]
 
 _MOST_NUMBERS = 10_000_000
 """Of an array that is made from sparse rows: 80 megabytes."""
@@ -41,7 +39,7 @@ class PenaltyCoefficients:
     intercepts: Floats
     positions: Sequence[int | None]
 
-    def predict_many(self, X: Any, response: str) -> list[NDArray[Any] | None]:
+    def predict_many(self, X: Any, response: str) -> list[Array | None]:
         linear = self.linear(validate_data(self.model, X, accept_sparse="csr", reset=False))
         return [
             None if position is None else self._answer(X, response, np.ascontiguousarray(linear[..., position]))
@@ -54,7 +52,7 @@ class PenaltyCoefficients:
         product = safe_sparse_dot(rows, self.coefficients.reshape(features, -1))
         return product.reshape(len(product), *self.coefficients.shape[1:]) + self.intercepts
 
-    def _answer(self, X: Any, response: str, linear: Floats) -> NDArray[Any]:
+    def _answer(self, X: Any, response: str, linear: Floats) -> Array:
         linear = linear[:, 0] if linear.shape[1] == 1 else linear
         if not is_classifier(self.model):
             return linear
@@ -79,7 +77,7 @@ def dense(X: Any) -> Any:
     return X.toarray() if sp.issparse(X) and math.prod(X.shape) <= _MOST_NUMBERS else X
 
 
-def target(y: Any) -> NDArray[Any]:
+def target(y: Any) -> Array:
     y = np.asarray(y)
     if y.ndim != 1:
         raise SeparateFitsError("several outputs")

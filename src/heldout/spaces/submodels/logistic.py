@@ -16,9 +16,9 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.special import expit, log_expit, logsumexp
 from sklearn.utils import compute_sample_weight
 
+from heldout._types import Floats
 from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value, fitted_copy, weights_only
 from heldout.spaces.submodels.linear import (
-    Floats,
     PenaltyCoefficients,
     dense,
     matrix,

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils.extmath import row_norms
 
 from heldout._sklearn import WITHOUT_BRUTE_FORCE, class_codes, indexed_rows, is_brute, rows_at
+from heldout._types import Array, Booleans, Floats
 from heldout.spaces.submodels.base import (
     SeparateFitsError,
     SubmodelFamily,
@@ -40,12 +40,12 @@ class Neighbours:
         self.model = model
         self.settings = settings
         self._rows: Any = None
-        self._distances: NDArray[Any] = np.empty((0, 0))
-        self._indices: NDArray[Any] = np.empty((0, 0), dtype=int)
-        self._equal: NDArray[np.bool_] = np.empty((0, 0), dtype=bool)
-        self._equal_so_far: NDArray[np.bool_] = np.empty((0, 0), dtype=bool)
+        self._distances: Array = np.empty((0, 0))
+        self._indices: Array = np.empty((0, 0), dtype=int)
+        self._equal: Booleans = np.empty((0, 0), dtype=bool)
+        self._equal_so_far: Booleans = np.empty((0, 0), dtype=bool)
 
-    def predict_many(self, X: Any, response: str) -> list[NDArray[Any] | None]:
+    def predict_many(self, X: Any, response: str) -> list[Array | None]:
         if self._rows is not X:
             self._find(X)
         found = {setting: answer for kind in _WEIGHTS for setting, answer in self._voted(X, response, kind)}
@@ -54,7 +54,7 @@ class Neighbours:
                 found[setting] = self._predict(X, response, *setting)
         return [None if setting is None else found[setting] for setting in self.settings]
 
-    def _voted(self, X: Any, response: str, weights: str | None) -> Iterator[tuple[Setting, NDArray[Any]]]:
+    def _voted(self, X: Any, response: str, weights: str | None) -> Iterator[tuple[Setting, Array]]:
         """The settings with these weights of which running sums of votes for classes give the response."""
         model, weighs = self.model, weights == "distance"
         sizes = {k for k, kind in filter(None, self.settings) if kind == weights}
@@ -71,7 +71,7 @@ class Neighbours:
             elif k in sizes:
                 yield (k, weights), self._certain(model.classes_[votes.argmax(axis=1)], X, response, k, weights)
 
-    def predict_left_out(self, X: Any, response: str, k: int, weights: str | None) -> NDArray[Any] | None:
+    def predict_left_out(self, X: Any, response: str, k: int, weights: str | None) -> Array | None:
         """The training rows X, each predicted from the others; None where that is not certain."""
         model = self.model
         brute = is_brute(model)
@@ -93,7 +93,7 @@ class Neighbours:
         searched = min(most + 1, self.model.n_samples_fit_)
         self._keep(X, self.model.kneighbors(X, searched))
 
-    def _keep(self, X: Any, found: tuple[NDArray[Any], NDArray[Any]]) -> None:
+    def _keep(self, X: Any, found: tuple[Array, Array]) -> None:
         if not np.isfinite(found[0]).all():  # of these no order is known
             raise SeparateFitsError("distances that are no numbers")
         self._rows, (self._distances, self._indices) = X, found
@@ -107,7 +107,7 @@ class Neighbours:
         norms = (row_norms(rows, squared=True).max() for rows in (_numbers(X), indexed_rows(self.model)))
         return _NEAR * (1.0 + float(sum(norms)))
 
-    def _predict(self, X: Any, response: str, k: int, weights: str | None) -> NDArray[Any]:
+    def _predict(self, X: Any, response: str, k: int, weights: str | None) -> Array:
         alone = view_of(self.model, n_neighbors=k, weights=weights)
         if self._must_search_again(k, weights):
             return np.asarray(getattr(alone, response)(X))
@@ -116,9 +116,7 @@ class Neighbours:
         predictions = getattr(view_of(alone, kneighbors=found, **WITHOUT_BRUTE_FORCE), response)(X)
         return self._certain(predictions, X, response, k, weights)
 
-    def _certain(
-        self, predictions: NDArray[Any], X: Any, response: str, k: int, weights: str | None
-    ) -> NDArray[Any]:
+    def _certain(self, predictions: Array, X: Any, response: str, k: int, weights: str | None) -> Array:
         """The predictions, with those of rows whose neighbours are not certain made by a search of their own."""
         doubtful = np.flatnonzero(self._doubtful(k, weights))
         if doubtful.size:
@@ -129,14 +127,14 @@ class Neighbours:
     def _must_search_again(self, k: int, weights: str | None) -> bool:
         return is_brute(self.model) and bool(self._doubtful(k, weights).any())
 
-    def _doubtful(self, k: int, weights: str | None) -> NDArray[np.bool_]:
+    def _doubtful(self, k: int, weights: str | None) -> Booleans:
         """Rows whose neighbours, or their order where it matters, are not certain."""
         if weights != "distance" and is_classifier(self.model):
             return np.asarray(self._equal[:, k - 1])  # counts of classes do not depend on the order
         return np.asarray(self._equal_so_far[:, k - 1])
 
 
-def _equal_to_the_next(distances: NDArray[Any], tolerance: float) -> NDArray[Any]:
+def _equal_to_the_next(distances: Array, tolerance: float) -> Array:
     """Whether the neighbour after the j-th one is equally near; the last one of all rows has none after it."""
     equal = np.zeros(distances.shape, dtype=bool)
     near, far = distances[:, :-1], distances[:, 1:]
@@ -154,7 +152,7 @@ def _numbers(X: Any) -> Any:
 class _Found:
     """In place of the method ``kneighbors``."""
 
-    def __init__(self, distances: NDArray[Any], indices: NDArray[Any]) -> None:
+    def __init__(self, distances: Array, indices: Array) -> None:
         self.distances = np.ascontiguousarray(distances)
         self.indices = np.ascontiguousarray(indices)
 
@@ -162,7 +160,7 @@ class _Found:
         return (self.distances, self.indices) if return_distance else self.indices
 
 
-def _shares(distances: NDArray[Any]) -> NDArray[Any]:
+def _shares(distances: Array) -> Array:
     """How much each neighbour counts: by the inverse of its distance; only those without a distance, if any."""
     with np.errstate(divide="ignore"):
         shares = 1.0 / distances
@@ -174,7 +172,7 @@ def _shares(distances: NDArray[Any]) -> NDArray[Any]:
     return shares
 
 
-def _running_votes(labels: NDArray[Any], shares: NDArray[Any], n_classes: int) -> Iterator[NDArray[np.float64]]:
+def _running_votes(labels: Array, shares: Array, n_classes: int) -> Iterator[Floats]:
     """The votes (rows, classes) after each neighbour, in the order in which scikit-learn adds them."""
     votes, rows = np.zeros((len(labels), n_classes)), np.arange(len(labels))
     for label, share in zip(labels.T, shares.T, strict=True):

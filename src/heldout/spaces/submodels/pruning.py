@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._sklearn import prune
+from heldout._types import Array
 from heldout.spaces.submodels.base import SubmodelFamily, Value, fitted_copy, is_seeded, view_of, weights_only
 
 
@@ -21,7 +21,7 @@ class PrunedTrees:
     def __init__(self, trees: Sequence[Any]) -> None:
         self.trees = trees
 
-    def predict_many(self, X: Any, response: str) -> list[NDArray[Any] | None]:
+    def predict_many(self, X: Any, response: str) -> list[Array | None]:
         return [None if tree is None else getattr(tree, response)(X) for tree in self.trees]
 
 

@@ -12,11 +12,11 @@ from functools import partial
 from importlib import import_module
 from typing import Any, Literal
 
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from heldout import _defaults
 from heldout._text import is_one_of
+from heldout._types import Array
 from heldout.errors import InputError
 from heldout.spaces.submodels.base import (
     ClosedForm,
@@ -86,7 +86,7 @@ class TransformedBack:
         self.model = model
         self.submodels = submodels
 
-    def predict_many(self, X: Any, response: str) -> list[NDArray[Any] | None]:
+    def predict_many(self, X: Any, response: str) -> list[Array | None]:
         return [None if each is None else self._back(each, X) for each in self.submodels.predict_many(X, response)]
 
     def _back(self, predictions: Any, X: Any) -> Any:

@@ -12,23 +12,15 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from sklearn.base import clone, is_classifier
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.validation import validate_data
 
 from heldout._sklearn import check_params
+from heldout._types import Array, Floats
 from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value, fitted_copy, weights_only
-from heldout.spaces.submodels.linear import (
-    Floats,
-    PenaltyCoefficients,
-    matrix,
-    positions,
-    positives,
-    row_weights,
-    target,
-)
+from heldout.spaces.submodels.linear import PenaltyCoefficients, matrix, positions, positives, row_weights, target
 
 CONDITION = 1e5
 """The largest condition number at which two ways of solving agree to 1e-12 with a margin."""
@@ -99,7 +91,7 @@ def unfitted(estimator: Any, X: Any, y: Any) -> Any:
     return model
 
 
-def outputs(estimator: Any, y: NDArray[Any], weights: Floats | None) -> tuple[Floats, Floats | None]:
+def outputs(estimator: Any, y: Array, weights: Floats | None) -> tuple[Floats, Floats | None]:
     """The target as columns of numbers, and the weights together with those of the classes."""
     if not is_classifier(estimator):
         return np.asarray(y, dtype=np.float64)[:, np.newaxis], weights

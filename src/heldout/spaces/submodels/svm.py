@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
+from heldout._types import Array, Floats
 from heldout.kernels.dispatch import (
     KERNELS,
     exponentials,
@@ -29,7 +29,7 @@ from heldout.kernels.dispatch import (
     squared_distances,
 )
 from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value, weights_only
-from heldout.spaces.submodels.linear import Floats, row_weights
+from heldout.spaces.submodels.linear import row_weights
 
 _MOST_ROWS = 4000
 """Two kernel matrices exist at a time. Of so many rows each takes 128 MB."""
@@ -129,14 +129,14 @@ class KernelMachines:
     rows: Floats
     machines: Machines
 
-    def predict_many(self, X: Any, response: str) -> list[NDArray[Any] | None]:
+    def predict_many(self, X: Any, response: str) -> list[Array | None]:
         expected = getattr(self.as_usual, response)(X)
         answers = self._by_matrix(X, response) if self.machines else {}
         if not np.array_equal(answers.get(self.first, ()), expected):
             answers = {self.first: expected}
         return [answers.get(number) for number in range(self.n_values)]
 
-    def _by_matrix(self, X: Any, response: str) -> dict[int, NDArray[Any]]:
+    def _by_matrix(self, X: Any, response: str) -> dict[int, Array]:
         matrices = KernelMatrices.of_new(self.as_usual.kernel, _checked_rows(self.as_usual, X), self.rows)
         answers = {}
         for shape, machines in self.machines.items():

@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from heldout._sklearn import keeps_scores_of_fit, n_rows_of
+from heldout._types import Array
 from heldout.spaces.submodels.base import (
     SeparateFitsError,
     SubmodelFamily,
@@ -37,7 +37,7 @@ class TransformerViews:
     def fit_transform_many(self) -> list[tuple[Any, Any] | None]:
         return [None if view is None else (self.transform(view), view) for view in self.views]
 
-    def predict_many(self, X: Any, response: str) -> list[NDArray[Any] | None]:
+    def predict_many(self, X: Any, response: str) -> list[Array | None]:
         """For a selection that predicts by its inner model."""
         return [None if view is None else getattr(view, response)(X) for view in self.views]
 

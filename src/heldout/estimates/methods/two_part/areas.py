@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from heldout._types import Floats
+from heldout._types import Booleans, Floats
 from heldout.estimates.base import MethodWords
 from heldout.estimates.intervals import standard_error_of_area
 from heldout.estimates.methods.two_part.parts import Bound, SecondPart, Tails, no_bound, normal_bound
@@ -27,7 +26,7 @@ class Placements(NamedTuple):
     negatives: Floats  # (n0,): V01: the share of positive rows above each negative row
 
 
-def placements(scores: Floats, positive: NDArray[np.bool_]) -> Placements:
+def placements(scores: Floats, positive: Booleans) -> Placements:
     """Placements from ranks, in O(n log n) (Sun & Xu 2014, section III).
 
     A positive row's rank among all rows less its rank among the positives counts the negatives below it, with

@@ -10,14 +10,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from heldout._streams import stream
-from heldout._types import Floats, Weightings
+from heldout._types import Array, Booleans, Counts, Floats, Indices, Weightings
 from heldout.data.task import Truth, labels_text
 from heldout.estimates.evidence import Candidates
 from heldout.estimates.question import Settings
@@ -28,7 +27,7 @@ from heldout.metrics.ranking import Reading, Share
 
 MOST_ATTEMPTS = 1000
 
-Rows = NDArray[np.intp]
+Rows = Indices
 
 
 class Parts(NamedTuple):
@@ -102,7 +101,7 @@ class SecondPart:
 
     reading: Reading
     truth: Truth  # of n rows
-    predictions: NDArray[Any]  # (n, m, R): of the m finalists
+    predictions: Array  # (n, m, R): of the m finalists
     statistics: tuple[Statistic, ...]  # the reported metric bound to them, one a repeat
     settings: Settings
     final: int = field(default=-1)  # the finalist whose bound is wanted; by default the first best of them
@@ -120,7 +119,7 @@ class SecondPart:
         return int(self.predictions.shape[2])
 
     @cached_property
-    def positive(self) -> NDArray[np.bool_]:
+    def positive(self) -> Booleans:
         """(n,): rows of the positive class."""
         return np.asarray(self.truth.values == self.truth.positive)
 
@@ -175,7 +174,7 @@ class SecondPart:
             return {}
         return Flag.SMALL_SECOND_PART.of(rows=self._rarest(counts))
 
-    def _rarest(self, counts: NDArray[np.intp]) -> str:
+    def _rarest(self, counts: Indices) -> str:
         classes, code = self.truth.classes, self.truth.positive
         assert classes is not None and code is not None, "an area is of two classes"
         rare = int(counts.argmin())
@@ -183,9 +182,7 @@ class SecondPart:
         return f"{counts[rare]} row{'' if counts[rare] == 1 else 's'} of class {label}"
 
 
-def second_part(
-    evidence: Candidates, reading: Reading, rows: NDArray[np.intp], columns: NDArray[np.intp]
-) -> SecondPart:
+def second_part(evidence: Candidates, reading: Reading, rows: Indices, columns: Indices) -> SecondPart:
     """The candidates in ``columns`` on the matrix's ``rows``."""
     truth = evidence.truth.rows(rows)
     predictions = evidence.predictions[np.ix_(rows, columns)]
@@ -232,7 +229,7 @@ def tails_of(tail: float, alternative: Alternative) -> Tails:
     ]
 
 
-def indicator(rows: Rows, n_rows: int) -> NDArray[np.uint8]:
+def indicator(rows: Rows, n_rows: int) -> Counts:
     """(1, n): once each of the rows."""
     counts = np.zeros((1, n_rows), dtype=np.uint8)
     counts[0, rows] = 1

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from heldout._types import Counts, Indices
 from heldout.data.checks import checked_flag
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
@@ -55,7 +55,7 @@ QUANTITY_NAMED = (
 class Chosen(NamedTuple):
     """The finalists (columns of candidates) with their second part, and which of them is the final one."""
 
-    columns: NDArray[np.intp]
+    columns: Indices
     second: SecondPart
 
     @property
@@ -288,7 +288,7 @@ class TwoPart(Method):
             return list(evidence.names).index(named) if named in evidence.names else -1
         return int(named)
 
-    def _finalists(self, evidence: Candidates, counts: NDArray[np.uint8]) -> NDArray[np.intp]:
+    def _finalists(self, evidence: Candidates, counts: Counts) -> Indices:
         if self.candidates == "best":
             column = int(evidence.replay.choose(counts)[0])
             return np.array([] if column == NONE_CHOSEN else [column], dtype=np.intp)
@@ -321,7 +321,7 @@ def unfit_rows(evidence: RowTable, takes_repeats: bool) -> str | None:
     return None
 
 
-def _best_of_second(evidence: Candidates, second: SecondPart, rows: Rows, columns: NDArray[np.intp]) -> int:
+def _best_of_second(evidence: Candidates, second: SecondPart, rows: Rows, columns: Indices) -> int:
     """The finalist with the best score on the second part, in the metric that chooses; the first of equal ones."""
     chooses = evidence.replay.scores[0]
     if chooses is evidence.scores:

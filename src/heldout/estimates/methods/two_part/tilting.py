@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from heldout._streams import stream
-from heldout._types import Floats
+from heldout._types import Floats, Indices
 from heldout.estimates.base import MethodWords
 from heldout.estimates.methods.two_part.areas import NO_SPREAD, placements
 from heldout.estimates.methods.two_part.binomial import mid_p_bound
@@ -60,7 +59,7 @@ def influences(second: SecondPart) -> Floats:
     return values
 
 
-def strata(second: SecondPart) -> list[NDArray[np.intp]]:
+def strata(second: SecondPart) -> list[Indices]:
     """The rows that are drawn, and normalised, among each other: all for accuracy, each class for an area."""
     if second.reading.share is Share.ACCURACY:
         return [np.arange(second.n_rows)]

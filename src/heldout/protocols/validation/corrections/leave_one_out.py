@@ -12,10 +12,9 @@ from math import sqrt
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._text import counted
-from heldout._types import Floats, Weightings
+from heldout._types import Floats, Indices, Weightings
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, Signed, quiet_if_foreign, unsigned
 from heldout.metrics.row_losses import Finish, OfRowLosses
@@ -92,7 +91,7 @@ def mean_score(metric: Metric, values: Floats, weights: Floats) -> float:
     return (metric.sign if isinstance(metric, Signed) else 1) * sqrt(mean)
 
 
-def _by_row(replicates: Replicates, metric: Metric, kept: NDArray[np.intp]) -> CorrectedScore:
+def _by_row(replicates: Replicates, metric: Metric, kept: Indices) -> CorrectedScore:
     """The mean over rows of means over replicates.
 
     It is the mean over replicates as well, where a row weighs in each that left it out as the inverse of how many
@@ -126,7 +125,7 @@ def _by_row(replicates: Replicates, metric: Metric, kept: NDArray[np.intp]) -> C
     )
 
 
-def _by_replicate(replicates: Replicates, scores: ReplicateScores, kept: NDArray[np.intp]) -> CorrectedScore:
+def _by_replicate(replicates: Replicates, scores: ReplicateScores, kept: Indices) -> CorrectedScore:
     found = scores.out_of_bag[kept]
     defined = found[np.isfinite(found)]
     if not defined.size:

@@ -12,9 +12,8 @@ from math import isclose, isfinite, isnan, sqrt
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats
+from heldout._types import Array, Floats
 from heldout.data.task import Truth
 from heldout.metrics.base import Metric, Response, Signed, quiet_if_foreign
 from heldout.metrics.regression import R2, MeanAbsoluteError, MeanSquaredError, PinballLoss, RootMeanSquaredError
@@ -64,7 +63,7 @@ def no_information(replicates: Replicates, metric: Metric) -> NoInformation:
 
 
 def over_pairs(
-    metric: Metric, response: Response, truth: Truth, predicted: NDArray[Any], weights: Floats
+    metric: Metric, response: Response, truth: Truth, predicted: Array, weights: Floats
 ) -> NoInformation:
     """A metric over all pairs of a label and a prediction.
 
@@ -92,7 +91,7 @@ def over_pairs(
     return NoInformation(value)
 
 
-def _counts_rows(metric: Metric, truth: Truth, predicted: NDArray[Any], weights: Floats) -> bool:
+def _counts_rows(metric: Metric, truth: Truth, predicted: Array, weights: Floats) -> bool:
     """Whether a metric of all rows twice is another one, so that N x N pairs say nothing of N rows."""
     if metric.calls_foreign_code or not metric.takes_weights:
         return False
@@ -100,7 +99,7 @@ def _counts_rows(metric: Metric, truth: Truth, predicted: NDArray[Any], weights:
     return isfinite(once) and isfinite(twice) and not isclose(once, twice, rel_tol=1e-6, abs_tol=1e-9)
 
 
-def _closed_form(metric: Metric, truth: Truth, predicted: NDArray[Any], weights: Floats) -> float | None:
+def _closed_form(metric: Metric, truth: Truth, predicted: Array, weights: Floats) -> float | None:
     """Of squared errors, of distances and of quantiles; None of others."""
     match metric:
         case Signed():
@@ -146,7 +145,7 @@ def _pinball(truth: Floats, predicted: Floats, weights: Floats, alpha: float) ->
     return float((alpha * above + (1 - alpha) * under) @ weights / weights.sum() ** 2)
 
 
-def _of_risks(metric: Metric, truth: Truth, predicted: NDArray[Any], weights: Floats) -> float:
+def _of_risks(metric: Metric, truth: Truth, predicted: Array, weights: Floats) -> float:
     """Of equal risks, where only their order or direction counts; NaN where their scale does.
 
     A partial likelihood of all pairs would be one of N x N rows, and depends on how many they are.
@@ -156,7 +155,7 @@ def _of_risks(metric: Metric, truth: Truth, predicted: NDArray[Any], weights: Fl
     return float(equal) if isclose(once, twice, rel_tol=1e-6, abs_tol=1e-9) else float("nan")
 
 
-def _of_classes(metric: Metric, truth: Truth, predicted: NDArray[Any], weights: Floats) -> float:
+def _of_classes(metric: Metric, truth: Truth, predicted: Array, weights: Floats) -> float:
     """Each prediction once with each class, weighted by the class."""
     shares = np.bincount(truth.values, weights, minlength=truth.n_classes) / weights.sum()
     classes = np.flatnonzero(shares > 0)
@@ -167,7 +166,7 @@ def _of_classes(metric: Metric, truth: Truth, predicted: NDArray[Any], weights: 
     return float(metric.statistic(table, predictions[:, None]).all(pairs[None, :])[0, 0])
 
 
-def _of_rows(metric: Metric, truth: Truth, predicted: NDArray[Any], weights: Floats) -> float:
+def _of_rows(metric: Metric, truth: Truth, predicted: Array, weights: Floats) -> float:
     """Each prediction in turn given to all rows."""
     values = np.empty(len(predicted))
     step = max(1, AT_ONCE // predicted.size)
@@ -178,7 +177,7 @@ def _of_rows(metric: Metric, truth: Truth, predicted: NDArray[Any], weights: Flo
     return mean_score(metric, values, weights)
 
 
-def _of_table(metric: Metric, truth: Truth, predicted: NDArray[Any], weights: Floats) -> float:
+def _of_table(metric: Metric, truth: Truth, predicted: Array, weights: Floats) -> float:
     """Of all pairs, a row each."""
     n = truth.n_rows
     table = truth.rows(np.repeat(np.arange(n), n))

@@ -12,10 +12,9 @@ from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout._record import Record, frame_of, points
-from heldout._types import Floats
+from heldout._types import Array, Floats, Indices
 from heldout.data.task import TaskKind, labels_text
 from heldout.errors import InputError
 from heldout.estimates.intervals import order_statistic
@@ -45,7 +44,7 @@ class CurveOutcome:
     output: int | None = None
     """The prediction's place among several outputs."""
 
-    def predicted(self, values: NDArray[Any]) -> Floats:
+    def predicted(self, values: Array) -> Floats:
         """The predictions of this outcome: the last axis goes where there are several outputs."""
         mine = np.asarray(values if self.output is None else values[..., self.output], dtype=np.float64)
         # Curves are of the event, survival of what has not happened yet.
@@ -65,7 +64,7 @@ class Replicated:
     memorises: bool = False
 
     @property
-    def n_replicates(self) -> NDArray[np.intp]:
+    def n_replicates(self) -> Indices:
         """(m,): replicates that have both curves at a point."""
         return np.isfinite(self.in_bootstrap - self.on_original).sum(axis=0)
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from heldout._types import Floats
+from heldout._types import Floats, Indices
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.flags import Flag
@@ -84,7 +84,7 @@ class CalibrationCurve(CurveTable):
     corrected: Floats
     low: Floats
     high: Floats
-    n_replicates: NDArray[np.intp]
+    n_replicates: Indices
     mean_absolute_error: float
     mean_squared_error: float
     quantile_90: float

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from heldout._record import points, thinned
-from heldout._types import Floats
+from heldout._types import Floats, Indices
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.flags import Flag
@@ -52,7 +52,7 @@ class DecisionCurve(CurveTable):
     act_on_all: Floats
     low: Floats
     high: Floats
-    n_replicates: NDArray[np.intp]
+    n_replicates: Indices
     flags: Mapping[Flag, str] = field(default_factory=dict)
 
     _columns = "threshold apparent corrected act_on_all low high n_replicates"

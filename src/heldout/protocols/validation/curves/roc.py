@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._types import Floats
+from heldout._types import Floats, Indices
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.kernels.reference_curves import roc_points
@@ -56,7 +55,7 @@ class RocCurve(CurveTable):
     corrected: Floats
     low: Floats
     high: Floats
-    n_replicates: NDArray[np.intp]
+    n_replicates: Indices
     area_apparent: float
     area_corrected: float
     flags: Mapping[Flag, str] = field(default_factory=dict)
