@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from heldout import _defaults
 from heldout._text import counted
+from heldout.cli import tune_options
 from heldout.cli.console import Console, command_of
 from heldout.cli.files import folder_for, save_model, write_report_files
 from heldout.cli.folds import inner_named
@@ -14,17 +15,6 @@ from heldout.cli.options import DATA, RUNNING
 from heldout.cli.result import run_document
 from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.tune import job_of
-from heldout.cli.tune_options import (
-    CONCLUDED,
-    SCORED,
-    TRIED,
-    TuneOptions,
-    check_options,
-    estimate_option,
-    fixed_search,
-    inner_of_nested_scores,
-    score_option,
-)
 from heldout.data.checks import COMPARED_SCORES, check_method_name
 from heldout.errors import InputError
 
@@ -34,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions(TuneOptions):
+class CompareOptions(tune_options.TuneOptions):
     """The options of ``heldout compare``."""
 
     LACKS: ClassVar = frozenset({
@@ -43,27 +33,27 @@ class CompareOptions(TuneOptions):
         "across", "scheme", "deploy", "importance",
     })  # fmt: skip
 
-    search: str | None = fixed_search()
-    metric: tuple[str, ...] = score_option(
+    search: str | None = tune_options.fixed_search()
+    metric: tuple[str, ...] = tune_options.score_option(
         "The metric to compare by: a scorer of scikit-learn, or a metric of heldout. By default roc_auc, accuracy "
         "(several classes), r2 or concordance_index (survival).",
         (),
         metavar="NAME",
         argument="scoring",
     )
-    inner: str = inner_of_nested_scores()
-    method: str = estimate_option(
+    inner: str = tune_options.inner_of_nested_scores()
+    method: str = tune_options.estimate_option(
         "How to correct the flat scores; a method of heldout estimate.",
         _defaults.METHOD,
         check=check_method_name,
     )
-    n_bootstraps: int = estimate_option("Number of bootstraps.", _defaults.BOOTSTRAPS)
-    relevant: float | None = estimate_option(
+    n_bootstraps: int = tune_options.estimate_option("Number of bootstraps.", _defaults.BOOTSTRAPS)
+    relevant: float | None = tune_options.estimate_option(
         "The difference of scores above which one algorithm is relevantly better; by default the threshold of "
         "Wainer and Cawley.",
         metavar="DIFFERENCE",
     )
-    deployed_by: str = estimate_option(
+    deployed_by: str = tune_options.estimate_option(
         "Which score selects the algorithm of the model: nested, corrected or flat.",
         "nested",
         flag="--deploy",
@@ -86,9 +76,9 @@ class CompareOptions(TuneOptions):
     "Compare algorithms on a table and choose the one to deploy.",
     {
         DATA: DATA,
-        TRIED: "What is compared",
-        SCORED: SCORED,
-        CONCLUDED: "What is concluded",
+        tune_options.TRIED: "What is compared",
+        tune_options.SCORED: tune_options.SCORED,
+        tune_options.CONCLUDED: "What is concluded",
         RUNNING: RUNNING,
     },
 )
@@ -137,7 +127,7 @@ def _check(options: CompareOptions) -> None:
             f"({', '.join(options.metrics)}); name one."
         )
     options.settings.check()
-    check_options(options)
+    tune_options.check_options(options)
 
 
 def _bytes_planned(options: CompareOptions, search: Search, console: Console) -> int:

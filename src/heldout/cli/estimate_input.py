@@ -20,21 +20,7 @@ from heldout.cli.options import (
     option,
     quiet_option,
 )
-from heldout.data.checks import (
-    METHODS,
-    RESPONSES,
-    TASK_DRAWS,
-    call_in,
-    check_aggregate,
-    check_block_length,
-    check_choice,
-    check_format,
-    check_interval_settings,
-    check_jobs,
-    check_known,
-    check_rule_names,
-    rows_of_bootstrap,
-)
+from heldout.data import checks
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -56,10 +42,10 @@ def method_of_text(text: str) -> Method:
     """
     from heldout.estimates.methods import method_of
 
-    name, given = call_in(text) or (text, {})
+    name, given = checks.call_in(text) or (text, {})
     with about_option("--method", text):
         if name == "all":
-            check_known("method", name, given, [])
+            checks.check_known("method", name, given, [])
         return method_of(text)
 
 
@@ -80,7 +66,7 @@ _OF_CONFIGURATIONS = ("wide", "heldout")
 
 
 def _check_method(text: str) -> None:
-    check_choice("method", (call_in(text) or (text, {}))[0], ("all", *METHODS))
+    checks.check_choice("method", (checks.call_in(text) or (text, {}))[0], ("all", *checks.METHODS))
 
 
 def share_of_candidates(text: str) -> str | float:
@@ -103,7 +89,7 @@ class EstimateOptions:
         "them.",
         "auto",
         metavar="NAME",
-        check=check_format,
+        check=checks.check_format,
     )
     target: str | None = option(
         "The column of true values; of times, with --event; FILE:COL of another file.", metavar="COL"
@@ -131,7 +117,7 @@ class EstimateOptions:
     tasks: str | None = option(
         "Evaluations of several tasks: stratified draws items within each task (the default), whole draws tasks.",
         metavar="stratified|whole",
-        choices=TASK_DRAWS,
+        choices=checks.TASK_DRAWS,
     )
     baseline: str | None = option(
         "The configuration, named beforehand, from which the leaderboard gives differences.", metavar="NAME"
@@ -147,7 +133,7 @@ class EstimateOptions:
     response: str = option(
         "The kind of the predictions: labels, probabilities, decision, or auto.",
         _defaults.RESPONSE,
-        choices=RESPONSES,
+        choices=checks.RESPONSES,
     )
     threshold: float | None = option("Where scores are cut into labels; above it is positive.")
     method: str | None = option(
@@ -178,24 +164,24 @@ class EstimateOptions:
         "How the winner is chosen: a rule, also with parameters, such as 'top_k(k=3)'; by default that of the "
         "file, else best.",
         metavar="NAME",
-        check=check_rule_names,
+        check=checks.check_rule_names,
     )
     aggregate: str | None = option(
         "pooled: the metric over all rows; folds: its mean over folds; within: for metrics made of pairs, "
         "only pairs of rows of one fold; auto: as in heldout tune. By default that of the file, else pooled, or "
         "within where folds are not on one scale.",
         metavar="NAME",
-        check=check_aggregate,
+        check=checks.check_aggregate,
     )
     adaptive: bool = option(
         "The configurations were proposed or dropped because of scores on these rows (Optuna, halving): flag it.",
         False,
     )
-    block_length: str | None = option(BLOCK_LENGTH_HELP, metavar="auto|ROWS", check=check_block_length)
+    block_length: str | None = option(BLOCK_LENGTH_HELP, metavar="auto|ROWS", check=checks.check_block_length)
     n_rows_of_bootstrap: str | None = option(
         f"{ROWS_OF_BOOTSTRAP_HELP} By default that of the file, else {_defaults.ROWS_OF_BOOTSTRAP}.",
         metavar="ROWS|all",
-        check=rows_of_bootstrap,
+        check=checks.rows_of_bootstrap,
     )
     n_bootstraps: int | None = option(
         f"Number of bootstraps; by default that of the file, else {_defaults.BOOTSTRAPS}."
@@ -209,7 +195,7 @@ class EstimateOptions:
         argument="random_state",
         check=entropy_of,
     )
-    n_jobs: int | None = option("Threads that compute the bootstraps; -1 for all cores.", check=check_jobs)
+    n_jobs: int | None = option("Threads that compute the bootstraps; -1 for all cores.", check=checks.check_jobs)
     out: str | None = option(
         "The folder for estimate.json, report.html, methods.md and card.md; by default nothing is written.",
         metavar="DIR",
@@ -220,7 +206,7 @@ class EstimateOptions:
     def check(self) -> None:
         """Refuse names, forms and numbers that nothing has, before scikit-learn is imported."""
         check_values(self)
-        check_interval_settings(
+        checks.check_interval_settings(
             _defaults.BOOTSTRAPS if self.n_bootstraps is None else self.n_bootstraps,
             _defaults.LEVEL if self.confidence_level is None else self.confidence_level,
             _defaults.ALTERNATIVE if self.alternative is None else self.alternative,

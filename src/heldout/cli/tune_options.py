@@ -26,20 +26,7 @@ from heldout.cli.options import (
     option,
     option_fields,
 )
-from heldout.data.checks import (
-    FEEDBACK,
-    NESTED_INTERVALS,
-    SCHEMES,
-    check_aggregate,
-    check_block_length,
-    check_choice,
-    check_count,
-    check_interval_settings,
-    check_method_name,
-    check_rule_names,
-    check_timeout,
-    rows_of_bootstrap,
-)
+from heldout.data import checks
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -68,8 +55,8 @@ INNER_HELP = (
 
 def _feedback_parts(text: str | None) -> tuple[str, int | None]:
     """The word of ``--feedback``, and the trials of each sampler that may follow it."""
-    kind, _, number = (FEEDBACK[0] if text is None else text).partition(":")
-    if kind in FEEDBACK and not number:
+    kind, _, number = (checks.FEEDBACK[0] if text is None else text).partition(":")
+    if kind in checks.FEEDBACK and not number:
         return kind, None
     if kind != "cross-fitted" or not number.isdecimal() or int(number) < 1:
         raise InputError(
@@ -118,13 +105,13 @@ class TuneOptions(TableOptions, RunOptions):
         "Of random: how many configurations to draw from all models; by default 60.",
         metavar="N",
         search=RANDOM,
-        check=partial(check_count, "n_iter"),
+        check=partial(checks.check_count, "n_iter"),
     )
     n_trials: int | None = space_option(
         "Of optuna: how many configurations to propose; by default 100.",
         metavar="N",
         search=OPTUNA,
-        check=partial(check_count, "n_trials"),
+        check=partial(checks.check_count, "n_trials"),
         decides=False,
     )
     timeout: float | None = space_option(
@@ -132,14 +119,14 @@ class TuneOptions(TableOptions, RunOptions):
         "machine.",
         metavar="SECONDS",
         search=OPTUNA,
-        check=partial(check_timeout, argument="timeout"),
+        check=partial(checks.check_timeout, argument="timeout"),
         decides=False,
     )
     batch_size: int | None = space_option(
         "Of optuna: how many to propose at once and to fit in parallel; by default 1, whose folds are parallel.",
         metavar="N",
         search=OPTUNA,
-        check=partial(check_count, "batch_size"),
+        check=partial(checks.check_count, "batch_size"),
     )
     feedback: str | None = space_option(
         "Of optuna: cross-fitted: after the search a short one for each fold, which never sees its rows, so that "
@@ -177,14 +164,14 @@ class TuneOptions(TableOptions, RunOptions):
         "which selects by folds and reports R2, F1 and other metrics that are no mean over rows or pairs on all "
         "rows together; or pooled where each fold is one row.",
         metavar="NAME",
-        check=check_aggregate,
+        check=checks.check_aggregate,
     )
     selection: str = score_option(
         "How the winner is chosen: best, one_standard_error (the simplest within it, in the preset's order), or "
         "another rule, such as 'within(tolerance=0.01)'.",
         _defaults.SELECTION,
         metavar="NAME",
-        check=check_rule_names,
+        check=checks.check_rule_names,
     )
     cv: str = score_option(
         "Number of folds; or auto (as many as the smallest class allows, at most 10), loo (leave one out), "
@@ -199,7 +186,7 @@ class TuneOptions(TableOptions, RunOptions):
     repeats: int = score_option(
         "How often to repeat the cross-validation with new folds.",
         1,
-        check=partial(check_count, "repeats"),
+        check=partial(checks.check_count, "repeats"),
     )
     drop: str = score_option(
         "When to drop losing configurations: never, bootstrap (after every fold those that are worse than the "
@@ -207,7 +194,7 @@ class TuneOptions(TableOptions, RunOptions):
         "aggressive; also with parameters, as in \"bootstrap(threshold=0.999, against='best_of_each')\".",
         "never",
         metavar="RULE",
-        check=partial(check_rule_names, _defaults.SELECTION),
+        check=partial(checks.check_rule_names, _defaults.SELECTION),
     )
     stop_when_width: float | None = score_option(
         "Stop after the fold or repeat at which the interval of the estimate is no wider than this, such as 0.05; "
@@ -230,7 +217,7 @@ class TuneOptions(TableOptions, RunOptions):
         "none; or nested (nested cross-validation, at K times the fits) or bootstrap_search (at as many times as "
         "bootstraps).",
         _defaults.METHOD,
-        check=partial(check_method_name, more=(*PROTOCOLS, "none")),
+        check=partial(checks.check_method_name, more=(*PROTOCOLS, "none")),
     )
     interval: str | None = estimate_option(
         "Of bbc: percentile (the default) or calibrated, which is narrower. Of nested: nadeau_bengio (the "
@@ -247,14 +234,14 @@ class TuneOptions(TableOptions, RunOptions):
     block_length: str | None = estimate_option(
         BLOCK_LENGTH_HELP,
         metavar="auto|ROWS",
-        check=check_block_length,
+        check=checks.check_block_length,
         decides=False,
     )
     n_rows_of_bootstrap: str = estimate_option(
         ROWS_OF_BOOTSTRAP_HELP,
         str(_defaults.ROWS_OF_BOOTSTRAP),
         metavar="ROWS|all",
-        check=rows_of_bootstrap,
+        check=checks.rows_of_bootstrap,
         decides=False,
     )
     training_size_correction: bool = estimate_option(
@@ -275,7 +262,7 @@ class TuneOptions(TableOptions, RunOptions):
         _defaults.SCHEME,
         metavar="NAME",
         methods=BOOTSTRAP,
-        choices=SCHEMES,
+        choices=checks.SCHEMES,
     )
     deploy: str = estimate_option(
         "The model to save: all (fitted on all rows) or bounded (with --cv holdout: the one that the hold-out "
@@ -320,7 +307,7 @@ class TuneOptions(TableOptions, RunOptions):
     def check(self) -> None:
         """Refuse names, forms and numbers that nothing has, before scikit-learn is imported."""
         super().check()
-        check_interval_settings(self.bootstraps, self.confidence_level, self.alternative)
+        checks.check_interval_settings(self.bootstraps, self.confidence_level, self.alternative)
         _check_of_protocols(self)
         _check_space(self)
 
@@ -349,7 +336,7 @@ def _check_of_protocols(options: TuneOptions) -> None:
                 f"out, or use --method {methods[0]}."
             )
     if options.method in NESTED:
-        check_choice("interval", options.interval or "auto", ("auto", *NESTED_INTERVALS, "none"))
+        checks.check_choice("interval", options.interval or "auto", ("auto", *checks.NESTED_INTERVALS, "none"))
     elif options.interval is not None and options.method != "bbc":
         raise InputError(
             f"--interval {options.interval} is for --method bbc (percentile, calibrated) and for --method nested; "

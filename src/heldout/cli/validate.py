@@ -27,17 +27,7 @@ from heldout.cli.options import (
 )
 from heldout.cli.result import run_document
 from heldout.cli.runs import resumable, run_context, run_session
-from heldout.data.checks import (
-    CORRECTIONS,
-    IMPUTATION_ORDERS,
-    REGRESSIONS,
-    RMS,
-    TWO_STAGE,
-    VALIDATION_INTERVALS,
-    check_count,
-    check_interval_settings,
-    check_p_remove,
-)
+from heldout.data import checks
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -56,7 +46,7 @@ OF_A_TIME = ("brier_score_at", "roc_auc_at")
 
 def check_model(names: tuple[str, ...]) -> None:
     """Refuse what is neither a name of a model nor a file of one."""
-    for path in (Path(name) for name in names if name not in REGRESSIONS):
+    for path in (Path(name) for name in names if name not in checks.REGRESSIONS):
         if not path.is_file():
             raise InputError(
                 f"--model must be logistic, linear, cox, or a file (.py or .skops), got {str(path)!r}; there is no "
@@ -100,7 +90,7 @@ class ValidateOptions(TableOptions, RunOptions):
         "auto (optimism, and 632+ or oob for a model that memorises its rows; the default), optimism, 632, 632+, "
         "oob, or two_stage (choose among several models, then estimate anew, as auto does by default).",
         metavar="NAME",
-        choices=("auto", *CORRECTIONS, TWO_STAGE),
+        choices=("auto", *checks.CORRECTIONS, checks.TWO_STAGE),
     )
     bootstraps: int = option("How many samples to draw.", _defaults.VALIDATION_BOOTSTRAPS, argument="n_bootstraps")
     imputations: int = option(
@@ -113,7 +103,7 @@ class ValidateOptions(TableOptions, RunOptions):
         "boot_mi",
         metavar="ORDER",
         argument="order",
-        choices=IMPUTATION_ORDERS,
+        choices=checks.IMPUTATION_ORDERS,
     )
     outcome_in_evaluation: bool = option(
         "Impute the rows that are evaluated with their outcome too, like those that train. The scores are then "
@@ -125,26 +115,26 @@ class ValidateOptions(TableOptions, RunOptions):
         "every sample. Needs --imputations.",
         metavar="P",
         argument="p_remove",
-        check=check_p_remove,
+        check=checks.check_p_remove,
     )
     interval: str = option(
         "location_shifted, double (a bootstrap of each bootstrap), percentile (of oob), or none.",
         "auto",
         metavar="NAME",
-        choices=("auto", *VALIDATION_INTERVALS, "none"),
+        choices=("auto", *checks.VALIDATION_INTERVALS, "none"),
         decides=False,
     )
     inner_bootstraps: int | None = option(
         "Samples to draw of each bootstrap, with --interval double or --adjust-optimism; by default "
         f"{_defaults.INNER_BOOTSTRAPS}.",
         argument="n_inner_bootstraps",
-        check=partial(check_count, "n_inner_bootstraps", least=2, usual="50 is usual"),
+        check=partial(checks.check_count, "n_inner_bootstraps", least=2, usual="50 is usual"),
     )
     second_bootstraps: int | None = option(
         "Of auto and two_stage: samples that estimate the chosen model; by default as many as --bootstraps, which "
         "choose it.",
         argument="n_second_bootstraps",
-        check=partial(check_count, "n_second_bootstraps", least=2, usual="200 is usual"),
+        check=partial(checks.check_count, "n_second_bootstraps", least=2, usual="200 is usual"),
     )
     adjust_optimism: bool = option(
         "Adjust the optimism by the double bootstrap: what bootstraps of each bootstrap make of its optimism.",
@@ -156,7 +146,7 @@ class ValidateOptions(TableOptions, RunOptions):
     @property
     def takes_regression(self) -> bool:
         """Whether a model is one of ``REGRESSIONS``."""
-        return not self.model or any(name in REGRESSIONS for name in self.model)
+        return not self.model or any(name in checks.REGRESSIONS for name in self.model)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -166,7 +156,7 @@ class ValidateOptions(TableOptions, RunOptions):
     def check(self) -> None:
         """Refuse wrong values, and options that do not go together, before anything is read or imported."""
         super().check()
-        check_interval_settings(
+        checks.check_interval_settings(
             self.bootstraps, self.confidence_level, self.alternative,
             usual_bootstraps=_defaults.VALIDATION_BOOTSTRAPS,
         )  # fmt: skip
@@ -175,7 +165,7 @@ class ValidateOptions(TableOptions, RunOptions):
                 "--inner-bootstraps is for --interval double or --adjust-optimism; use one of them, or leave it "
                 "out."
             )
-        if self.second_bootstraps is not None and self.method not in (None, "auto", TWO_STAGE):
+        if self.second_bootstraps is not None and self.method not in (None, "auto", checks.TWO_STAGE):
             raise InputError("--second-bootstraps is for --method two_stage; use both, or leave it out.")
         if self.trust and not any(name.endswith(".skops") for name in self.model):
             raise InputError("--trust is for --model FILE.skops; use both, or leave it out.")
@@ -205,9 +195,9 @@ class ValidateOptions(TableOptions, RunOptions):
         from heldout.metrics import metric_named
         from heldout.protocols.validation.intervals import interval_kind
 
-        interval_kind(_interval(self), "optimism" if self.method == TWO_STAGE else self.method or "auto")
+        interval_kind(_interval(self), "optimism" if self.method == checks.TWO_STAGE else self.method or "auto")
         for name in self.metrics:
-            if name not in (*OF_A_TIME, RMS):
+            if name not in (*OF_A_TIME, checks.RMS):
                 metric_named(name)
 
 

@@ -12,17 +12,8 @@ import numpy as np
 from heldout._types import Array, Floats, Indices
 from heldout.data.task import Truth
 from heldout.errors import InputError
+from heldout.estimates import data_flags
 from heldout.estimates.candidates import Matrix, matrix_of
-from heldout.estimates.data_flags import (
-    ENOUGH_OF_A_PART,
-    flag_of_incomparable_folds,
-    flags_of_matrix,
-    flags_of_rows,
-    flags_of_scales,
-    flags_of_segments,
-    rows_that_carry,
-    too_small_out_of_bag,
-)
 from heldout.estimates.evidence import Candidates, predictions_of
 from heldout.estimates.ordered_rows import check_without_groups, in_blocks
 from heldout.estimates.question import Question, Scale, Scales, Scored
@@ -83,7 +74,7 @@ class MatrixChoice:
             pairs = RocAuc(metric.responses)
         else:
             return {}
-        return flag_of_incomparable_folds(self.matrix, self.predictions, pairs, self.winner)
+        return data_flags.flag_of_incomparable_folds(self.matrix, self.predictions, pairs, self.winner)
 
     @property
     def on_scale_of_folds(self) -> MatrixChoice:
@@ -135,7 +126,7 @@ def select(matrix: Matrix, scales: Scales) -> MatrixChoice:
 
 def _carry_enough(choice: MatrixChoice) -> bool:
     """Whether so many rows of a part carry the deviations of the winner's that they show its noise."""
-    return bool(rows_that_carry(choice.matrix, choice.predictions) >= ENOUGH_OF_A_PART)
+    return bool(data_flags.rows_that_carry(choice.matrix, choice.predictions) >= data_flags.ENOUGH_OF_A_PART)
 
 
 def evidence_of(choice: MatrixChoice) -> Candidates:
@@ -164,7 +155,7 @@ def _choice_on(matrix: Matrix, scales: Scales) -> MatrixChoice:
     # Flags of undefined folds concern those who choose by folds; the others score all rows.
     if scales.selection == "folds":
         assert by_fold is not None and matrix.predictions.folds is not None, "select says so"
-        flags = flags_of_segments(by_fold, matrix.truth, matrix.predictions.folds[matrix.rows])
+        flags = data_flags.flags_of_segments(by_fold, matrix.truth, matrix.predictions.folds[matrix.rows])
     averages = matrix.averages(metric)
     replay = _replay(matrix, tuple(selection.values()), by_fold, averages, scales)
     # Once more without those that cannot be scored: rows in play and columns depend on who competes.
@@ -226,11 +217,11 @@ def _evidence(choice: MatrixChoice) -> Candidates:
         baseline=_constant_of_all_rows(matrix),
     )
     flags = {
-        **flags_of_matrix(matrix.whole or matrix),
+        **data_flags.flags_of_matrix(matrix.whole or matrix),
         **_flag_of_part(choice),
         **segment_flags,
-        **(choice.incomparable or flags_of_scales(matrix, evidence, scales)),
-        **flags_of_rows(evidence),
+        **(choice.incomparable or data_flags.flags_of_scales(matrix, evidence, scales)),
+        **data_flags.flags_of_rows(evidence),
     }
     evidence = replace(evidence, flags=flags, details=_provenance(matrix, evidence, scales))
     pooled_score = partial(matrix.score, question.metric, "pooled")
@@ -309,7 +300,7 @@ def _out_of_bag_score(matrix: Matrix, scores: AggregateScore) -> tuple[Aggregate
     """
     codes, weighed = matrix.segments["folds"], scores.rows_of_weight
     assert codes is not None, "folds are read where they are known"
-    too_small = too_small_out_of_bag(scores.metric, matrix.truth.rows(weighed), codes[weighed])
+    too_small = data_flags.too_small_out_of_bag(scores.metric, matrix.truth.rows(weighed), codes[weighed])
     if too_small is None:
         return scores, {}
     if is_pair_based(scores.metric):

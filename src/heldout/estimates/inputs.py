@@ -29,22 +29,12 @@ from heldout.data.task import (
     truth_of,
 )
 from heldout.errors import HeldoutWarning, InputError
+from heldout.estimates import input_arrays
 from heldout.estimates.base import Method
 from heldout.estimates.candidates import Matrix, matrix_of
 from heldout.estimates.data_flags import flag_of_upside_down
 from heldout.estimates.evidence import Candidates
 from heldout.estimates.from_matrix import evidence_of, select
-from heldout.estimates.input_arrays import (
-    FittedSearch,
-    KnownPredictions,
-    checked_held_out,
-    folds_from_labels,
-    parts_of_search,
-    read_as,
-    read_predictions,
-    refuse_labels,
-    threshold_of_reading,
-)
 from heldout.estimates.question import (
     AnyAggregate,
     BlockLength,
@@ -155,9 +145,9 @@ def read_inputs(
         "confidence_level": confidence_level, "alternative": alternative, "random_state": random_state,
         "block_length": block_length, "n_rows_of_bootstrap": "auto",
     }  # fmt: skip
-    if isinstance(y_true, FittedSearch):
-        y_true, predictions = parts_of_search(y_true, predictions)
-    source = y_true.predictions if isinstance(y_true, KnownPredictions) else predictions
+    if isinstance(y_true, input_arrays.FittedSearch):
+        y_true, predictions = input_arrays.parts_of_search(y_true, predictions)
+    source = y_true.predictions if isinstance(y_true, input_arrays.KnownPredictions) else predictions
     asked = source.remembered if isinstance(source, HeldOutPredictions) else SearchQuestion()
     # Blocks of the search are no setting of a method that draws no rows, and must not be refused for it.
     if method is not None and not method.draws_rows:
@@ -184,7 +174,7 @@ def read_inputs(
     ).values()
     # What was handed over as held-out predictions says itself which class its scores are of.
     knows_direction = isinstance(predictions, HeldOutPredictions)
-    if isinstance(y_true, KnownPredictions):
+    if isinstance(y_true, input_arrays.KnownPredictions):
         table = _arguments_of_table(y_true, predictions, named, rule, classes, pos_label, response, threshold)
         groups, sample_weight = _first(groups, table["groups"]), _first(sample_weight, table["sample_weight"])
         y_true, predictions, response, threshold = table["y_true"], table["predictions"], "auto", table["threshold"]
@@ -260,7 +250,7 @@ def _scores_alone(metric: Metric, scores: Any, predictions: Any, folds: Any) -> 
 
 
 def _arguments_of_table(
-    table: KnownPredictions, predictions: Any, metric: Metric, rule: Rule, *readings: Any
+    table: input_arrays.KnownPredictions, predictions: Any, metric: Metric, rule: Rule, *readings: Any
 ) -> dict[str, Any]:
     if predictions is not None:
         raise InputError(
@@ -332,7 +322,7 @@ def _others(
             "n_rows_of_bootstrap": (asked.n_rows_of_bootstrap, settings.n_rows),
             "groups": (asked.groups, question.groups),
             "sample_weight": (asked.sample_weight, question.sample_weight),
-            "folds": (source.folds, None if folds is None else folds_from_labels(folds, *size)),
+            "folds": (source.folds, None if folds is None else input_arrays.folds_from_labels(folds, *size)),
         }
     scales = [Scales.of(each or question.aggregate, question.metric) for each in pairs["aggregate"]]
     if scales[0] == scales[1]:
@@ -482,19 +472,19 @@ def _held_out(
     """Held-out predictions with every response that some metric reads."""
     check_settings(response, threshold)
     rule, metrics = question.rule, question.metrics
-    threshold = threshold_of_reading(rule, metrics, threshold)
-    readers = [read_as(rule, metric, truth) for metric in metrics]
-    refuse_labels(rule, truth, predictions, response)
+    threshold = input_arrays.threshold_of_reading(rule, metrics, threshold)
+    readers = [input_arrays.read_as(rule, metric, truth) for metric in metrics]
+    input_arrays.refuse_labels(rule, truth, predictions, response)
     if isinstance(predictions, HeldOutPredictions):
         for metric in readers:
-            predictions = checked_held_out(
+            predictions = input_arrays.checked_held_out(
                 truth, predictions, metric, response=response, threshold=threshold, folds=folds
             )
         return predictions
     # Only metrics on labels take a threshold; without one of them it would do nothing, and is refused.
     cuts = [Response.LABELS in metric.responses for metric in readers]
     held = [
-        read_predictions(
+        input_arrays.read_predictions(
             truth,
             predictions,
             metric,

@@ -12,14 +12,7 @@ from heldout import _defaults
 from heldout._streams import RandomState, entropy_of
 from heldout._text import is_one_of
 from heldout._types import Array, Floats
-from heldout.data.checks import (
-    BLOCK_TEXT,
-    check_choice,
-    check_interval_settings,
-    check_rows_of_bootstrap,
-    effective_threads,
-    unknown_blocks,
-)
+from heldout.data import checks
 from heldout.errors import InputError
 from heldout.estimates.types import Alternative
 from heldout.metrics.aggregate import reads_ranks
@@ -70,7 +63,7 @@ class Blocks:
                 f"the length of blocks must be 'auto' or an integer of at least 1, got {length!r}.",
                 argument="block_length",
             )
-        check_choice("kind", self.kind, BLOCK_KINDS)
+        checks.check_choice("kind", self.kind, BLOCK_KINDS)
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.length}"
@@ -88,11 +81,11 @@ def blocks_of(value: Any) -> Blocks | None:
         return value
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
         return Blocks(int(value))
-    matched = BLOCK_TEXT.fullmatch(value) if isinstance(value, str) else None
+    matched = checks.BLOCK_TEXT.fullmatch(value) if isinstance(value, str) else None
     if matched is not None:
         kind, length = matched.groups()
         return Blocks(AUTO if length == AUTO else int(length), cast("BlockKind", kind or Blocks().kind))
-    raise unknown_blocks(value)
+    raise checks.unknown_blocks(value)
 
 
 @dataclass(frozen=True)
@@ -153,14 +146,14 @@ def settings_of(
     n_rows_of_bootstrap: int | None = _defaults.ROWS_OF_BOOTSTRAP,
 ) -> Settings:
     """The settings of a user's arguments, checked."""
-    check_interval_settings(n_bootstraps, confidence_level, alternative)
-    check_rows_of_bootstrap(n_rows_of_bootstrap)
+    checks.check_interval_settings(n_bootstraps, confidence_level, alternative)
+    checks.check_rows_of_bootstrap(n_rows_of_bootstrap)
     return Settings(
         n_bootstraps,
         confidence_level,
         alternative,
         entropy_of(random_state),
-        effective_threads(n_jobs),
+        checks.effective_threads(n_jobs),
         blocks_of(block_length),
         n_rows_of_bootstrap,
     )

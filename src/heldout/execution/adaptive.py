@@ -24,17 +24,10 @@ from sklearn.base import clone
 from heldout.configurations import Configuration, Configurations, canonical_form
 from heldout.dropping.base import Barrier, Dropped
 from heldout.errors import InputError
+from heldout.execution import events
 from heldout.execution.cells import CellKey, CellResult, CellTable, Saving, each_cell
 from heldout.execution.collect import RaceResults, columns_of_scores, mean_over_splits
 from heldout.execution.conclusion import pooled_scores
-from heldout.execution.events import (
-    BarrierPassed,
-    CellFinished,
-    ConfigurationsAdded,
-    Event,
-    Listener,
-    WorkersLost,
-)
 from heldout.execution.identity import AdaptivePlan, sources_of, storable
 from heldout.execution.run import OpenRun, RunSettings, open_run, with_means
 from heldout.execution.search import Search, imputed
@@ -159,16 +152,16 @@ class RunPart(MemoryRun):
         """The cells of a configuration, by its number in the batch."""
         return [cell for cell in each_cell(self.results()) if cell.key.configuration == configuration]
 
-    def listener(self, listeners: Sequence[Listener]) -> Listener:
+    def listener(self, listeners: Sequence[events.Listener]) -> events.Listener:
         """Passes events of the batch on, with positions in the run; barriers are those of the batch alone."""
 
-        def pass_on(event: Event) -> None:
+        def pass_on(event: events.Event) -> None:
             match event:
-                case BarrierPassed():
+                case events.BarrierPassed():
                     return
-                case CellFinished(result):
-                    event = CellFinished(self._in_run(result))
-                case WorkersLost(running):
+                case events.CellFinished(result):
+                    event = events.CellFinished(self._in_run(result))
+                case events.WorkersLost(running):
                     lost = (key._replace(configuration=self.positions[key.configuration]) for key in running)
                     event = replace(event, running=tuple(lost))
             for listener in listeners:
@@ -215,7 +208,7 @@ class AdaptiveRun:
         # Into the store before anything is fitted, so that a process that dies has its proposals noted.
         n_resumed = self._open.run.add(self._stored(added, batch))
         names = [member.name for member in added]
-        self._open.tell(ConfigurationsAdded(names, dict(zip(positions, n_resumed, strict=True))))
+        self._open.tell(events.ConfigurationsAdded(names, dict(zip(positions, n_resumed, strict=True))))
         # The first of equal proposals has the cells; a later one gets copies of them.
         source = {member.position: self._first.setdefault(_form(member), member.position) for member in added}
         scores = dict[int, ProposalScore]()
@@ -344,7 +337,7 @@ class AdaptiveRun:
             if here:
                 # A batch that was stopped is no end of the search.
                 of_search = replace(barrier, dropped=here, stopped=False)
-                self._open.tell(BarrierPassed(0, of_search, n_remaining, self._course.n_saved))
+                self._open.tell(events.BarrierPassed(0, of_search, n_remaining, self._course.n_saved))
 
 
 @dataclass(frozen=True, eq=False)

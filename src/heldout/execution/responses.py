@@ -14,18 +14,10 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from heldout._types import Array, Codes, Floats
 from heldout.data.task import TaskKind, Truth, codes_of, labels_text, missing
 from heldout.errors import StrangeLabelError, UnusablePredictionError
+from heldout.metrics import survival_model
 from heldout.metrics.aggregate import fold_score
 from heldout.metrics.base import ESTIMATOR_METHODS, Metric, Response, positive_of
 from heldout.metrics.ranking import RocAucOneVsOne
-from heldout.metrics.survival_model import (
-    RISK_METHOD,
-    SURVIVAL_METHOD,
-    gives_survival,
-    last_step,
-    risks,
-    survival,
-    survival_method,
-)
 from heldout.predictions import HeldOutPredictions
 
 
@@ -51,9 +43,9 @@ def remember_responses(model: Any, X: Any) -> None:
     for method in dict.fromkeys(ESTIMATOR_METHODS.values()):
         if hasattr(model, method):
             setattr(model, method, _once(getattr(model, method), X))
-    if gives_survival(model):
-        setattr(model, SURVIVAL_METHOD, _once(survival_method(model), X))
-    last = last_step(model)
+    if survival_model.gives_survival(model):
+        setattr(model, survival_model.SURVIVAL_METHOD, _once(survival_model.survival_method(model), X))
+    last = survival_model.last_step(model)
     inherited = getattr(type(last), "score", None)
     # A pipeline's own score would transform and predict once more.
     if last is not model and inherited in (ClassifierMixin.score, RegressorMixin.score):
@@ -62,7 +54,7 @@ def remember_responses(model: Any, X: Any) -> None:
 
 def forget_responses(model: Any) -> None:
     """Undo ``remember_responses``."""
-    for name in (*dict.fromkeys(ESTIMATOR_METHODS.values()), SURVIVAL_METHOD, "score"):
+    for name in (*dict.fromkeys(ESTIMATOR_METHODS.values()), survival_model.SURVIVAL_METHOD, "score"):
         replaced = vars(model).pop(name, None)
         before = getattr(replaced, "__wrapped__", None)
         if before is not None and getattr(before, "__self__", model) is not model:
@@ -99,9 +91,9 @@ def coded_response(truth: Truth, scoring: ResponseRequest, model: Any, response:
     """One response to ``X``, as ``coded_responses`` gives it."""
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if response is Response.RISK:
-        answer = risks(model, X)
+        answer = survival_model.risks(model, X)
     elif response is Response.SURVIVAL:
-        answer = survival(model, X, scoring.times)
+        answer = survival_model.survival(model, X, scoring.times)
     else:
         answer = np.asarray(getattr(model, ESTIMATOR_METHODS[response])(X))
     if answer.shape[:1] != (n_rows,):
@@ -139,8 +131,8 @@ def coded_answers(
 def available_responses(truth: Truth, scoring: ResponseRequest, model: Any) -> set[Response]:
     """The responses that a model offers, judged by its methods."""
     if truth.kind is TaskKind.SURVIVAL:
-        gives = {Response.RISK: hasattr(model, RISK_METHOD)}
-        gives[Response.SURVIVAL] = bool(scoring.times) and gives_survival(model)
+        gives = {Response.RISK: hasattr(model, survival_model.RISK_METHOD)}
+        gives[Response.SURVIVAL] = bool(scoring.times) and survival_model.gives_survival(model)
         return {response for response, given in gives.items() if given}
     other = Response.VALUES if truth.classes is not None else Response.LABELS
     offered = ((response, method) for response, method in ESTIMATOR_METHODS.items() if response is not other)

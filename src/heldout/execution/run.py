@@ -23,18 +23,10 @@ from heldout.dropping.base import Barrier
 from heldout.estimates.data_flags import too_small_out_of_bag
 from heldout.estimates.methods import method_of
 from heldout.estimates.question import Scales
+from heldout.execution import events
 from heldout.execution.barriers import BarrierJudge, unjudged_barrier
 from heldout.execution.cells import CellKey, CellResult, CellState, CellTable, each_cell
 from heldout.execution.collect import KeptModels, RaceResults, ResultCollector
-from heldout.execution.events import (
-    BarrierPassed,
-    CellFinished,
-    Event,
-    Listener,
-    RunClosed,
-    SearchStarted,
-    WorkersLost,
-)
 from heldout.execution.executors.base import Executor, WorkersLostError
 from heldout.execution.fit import Work
 from heldout.execution.identity import AdaptivePlan, run_identity
@@ -70,7 +62,7 @@ class RunSettings:
     """In place of joblib's."""
     keep_predictions: bool | Literal["auto"] = True
     """Whether the predictions of all rows stay in memory; "auto" while they are not too many."""
-    listeners: Sequence[Listener] = ()
+    listeners: Sequence[events.Listener] = ()
 
     def __post_init__(self) -> None:
         check_jobs(self.n_jobs)
@@ -117,7 +109,7 @@ class OpenRun:
             self._collected = self._collector(race, part)
             self.run.keeps_predictions = False
 
-    def tell(self, event: Event) -> None:
+    def tell(self, event: events.Event) -> None:
         """Call every listener."""
         tell(self.settings.listeners, event)
 
@@ -193,7 +185,7 @@ class OpenRun:
                         barriers[race].append(barrier)
                         self.run.note_barrier([split.place for split in scheduler.races[race].splits], barrier)
                         n_remaining = len(scheduler.remaining(race))
-                        self.tell(BarrierPassed(race, barrier, n_remaining, scheduler.n_saved))
+                        self.tell(events.BarrierPassed(race, barrier, n_remaining, scheduler.n_saved))
         finally:
             try:
                 self.run.commit()
@@ -224,7 +216,7 @@ class OpenRun:
         except WorkersLostError as lost:
             # If it is unknown what was running and no result came, each of the cells may be to blame.
             suspects = lost.running or (() if n_done else tuple(to_fit))
-            self.tell(WorkersLost(suspects, lost.reason))
+            self.tell(events.WorkersLost(suspects, lost.reason))
             for cell in scheduler.lose(suspects, lost.times):
                 reason = f"its worker was lost {scheduler.attempts(cell)} times ({lost.reason})"
                 if work.error_score == "raise":
@@ -248,7 +240,7 @@ class OpenRun:
             self.run.commit()
             self._unacknowledged_seconds, self._committed = 0.0, time.perf_counter()
         self._take(result)
-        self.tell(CellFinished(result))
+        self.tell(events.CellFinished(result))
 
     def _take(self, result: CellResult | CellTable) -> None:
         """Give a recorded result, or a block, to what collects it."""
@@ -332,7 +324,7 @@ def open_run(
         units = () if work.sharing is None else work.sharing.units(range(len(configurations)))
         places = {split.place for split in (*folds.splits, *folds.halves)}
         resumed = Counter(cell.configuration for cell in run.acknowledged() if cell.place in places)
-        started = SearchStarted(
+        started = events.SearchStarted(
             planned, resumed.total(), n_configurations, folds.n_splits, names,
             scoring.refit_metric, decides[1], n_races, may_drop, is_validation, resumed, units, len(folds.halves),
         )  # fmt: skip
@@ -341,7 +333,7 @@ def open_run(
             with run_settings.executor or executor_of(run_settings) as executor:
                 yield OpenRun(work, run, executor, run_settings)
         finally:
-            tell(run_settings.listeners, RunClosed())
+            tell(run_settings.listeners, events.RunClosed())
 
 
 def with_means(work: Work, run_settings: RunSettings) -> Work:

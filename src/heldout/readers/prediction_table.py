@@ -16,15 +16,9 @@ from heldout.estimates.responses import ResponseName, check_cuts
 from heldout.flags import Flag
 from heldout.metrics.base import Metric
 from heldout.predictions import HeldOutPredictions
+from heldout.readers import prediction_columns
 from heldout.readers.columns import quoted
 from heldout.readers.prediction_arrays import PredictionArrays, check_probabilities, exchanged
-from heldout.readers.prediction_columns import (
-    ColumnPredictions,
-    check_kinds,
-    held_out,
-    holds_scores,
-    prediction_columns_of,
-)
 from heldout.selection import Rule
 
 
@@ -68,7 +62,7 @@ class PredictionTable(Shown):
     """
 
     truth: Array
-    predictions: HeldOutPredictions | ColumnPredictions
+    predictions: HeldOutPredictions | prediction_columns.ColumnPredictions
     folds: Array | None = None
     groups: Array | None = None
     sample_weight: Array | None = None
@@ -106,9 +100,9 @@ class PredictionTable(Shown):
         return self.predictions if isinstance(self.predictions, HeldOutPredictions) else None
 
     @property
-    def columns(self) -> ColumnPredictions | None:
+    def columns(self) -> prediction_columns.ColumnPredictions | None:
         """The columns of predictions where the metric decides what they are."""
-        return self.predictions if isinstance(self.predictions, ColumnPredictions) else None
+        return self.predictions if isinstance(self.predictions, prediction_columns.ColumnPredictions) else None
 
     def guessed_metric(self, truth: Truth) -> str:
         """A metric that fits: ranks for scores, else accuracy or R²."""
@@ -119,7 +113,9 @@ class PredictionTable(Shown):
         if truth.kind is not TaskKind.BINARY:
             return "accuracy"
         if self.columns is not None:
-            scores = holds_scores(self.columns, prediction_columns_of(self.columns, truth), truth)
+            scores = prediction_columns.holds_scores(
+                self.columns, prediction_columns.prediction_columns_of(self.columns, truth), truth
+            )
         else:
             scores = self.arrays is not None and self.arrays.probabilities is not None
         return "roc_auc" if scores else "accuracy"
@@ -139,12 +135,14 @@ class PredictionTable(Shown):
         if self.columns is None:
             assert self.held is not None, "predictions are columns, or known"
             return checked_held_out(truth, self.held, metric, response=response, threshold=cut), averaged
-        heads = prediction_columns_of(self.columns, truth)
-        check_kinds(self.columns, heads, truth, metric)
+        heads = prediction_columns.prediction_columns_of(self.columns, truth)
+        prediction_columns.check_kinds(self.columns, heads, truth, metric)
         if not heads.per_class:
             refuse_labels(rule, truth, self.columns.frame, response)
         read = read_as(rule, metric, truth)
-        held = held_out(self.columns, self.folds, heads, truth, read, response=response, threshold=cut)
+        held = prediction_columns.held_out(
+            self.columns, self.folds, heads, truth, read, response=response, threshold=cut
+        )
         return held, averaged
 
     def arguments(

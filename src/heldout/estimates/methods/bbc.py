@@ -11,6 +11,7 @@ from heldout._text import is_one_of
 from heldout._types import Floats
 from heldout.data.checks import check_choice
 from heldout.errors import InputError
+from heldout.estimates import intervals
 from heldout.estimates.base import MethodWords, conclude, no_value
 from heldout.estimates.bootstrap import (
     RowBlock,
@@ -26,14 +27,6 @@ from heldout.estimates.bootstrap import (
 )
 from heldout.estimates.data_flags import flags_of_choice, flags_of_dependence
 from heldout.estimates.evidence import TIES, TIES_SHARED, Candidates, RowTable
-from heldout.estimates.intervals import (
-    Calibration,
-    bootstrap_interval,
-    calibrated_interval,
-    calibration_of,
-    holding,
-    within_range,
-)
 from heldout.estimates.least_width import with_least_width
 from heldout.estimates.optimism import SelectionOptimism, optimism_of
 from heldout.estimates.types import Estimate, Interval
@@ -200,14 +193,14 @@ class BBC(RowBootstrap):
         return bool(self.control) and not (self.control == "auto" and is_unbiased(evidence, stratify=self.stratify))
 
     def _interval(
-        self, evidence: Candidates, defined: Floats, value: float, calibration: Calibration | None
+        self, evidence: Candidates, defined: Floats, value: float, calibration: intervals.Calibration | None
     ) -> Interval | None:
         if calibration is None:
-            found = bootstrap_interval(defined, evidence.metric, evidence.settings)
-            return None if found is None else within_range(found, evidence.metric)
+            found = intervals.bootstrap_interval(defined, evidence.metric, evidence.settings)
+            return None if found is None else intervals.within_range(found, evidence.metric)
         if not np.isfinite(value):
             return None  # nothing to draw in towards; the value is flagged
-        drawn_in = calibrated_interval(
+        drawn_in = intervals.calibrated_interval(
             defined,
             evidence.metric,
             evidence.settings,
@@ -215,15 +208,15 @@ class BBC(RowBootstrap):
             uncorrected=evidence.uncorrected,
             calibration=calibration,
         )
-        return within_range(drawn_in, evidence.metric)
+        return intervals.within_range(drawn_in, evidence.metric)
 
-    def _calibration(self, evidence: Candidates) -> Calibration | None:
+    def _calibration(self, evidence: Candidates) -> intervals.Calibration | None:
         if self.interval != "calibrated":
             return None
         weighed = evidence.scores.rows_of_weight
         truth = evidence.truth.rows(weighed)
         codes = range(truth.n_classes) if self.stratify else needed_codes(evidence.metric, truth)
-        return calibration_of(
+        return intervals.calibration_of(
             evidence.independent_units[weighed],
             None if evidence.sample_weight is None else evidence.sample_weight[weighed],
             [truth.values == code for code in codes],
@@ -255,7 +248,7 @@ def _sampling_interval(evidence: Candidates, optimism: SelectionOptimism, value:
         return None
     sign = 1 if evidence.metric.greater_is_better else -1
     center = evidence.uncorrected - sign * optimism.size
-    return holding(value, optimism.interval(center, evidence.metric, evidence.settings), evidence.metric)
+    return intervals.holding(value, optimism.interval(center, evidence.metric, evidence.settings), evidence.metric)
 
 
 CALIBRATED_INTERVAL = (

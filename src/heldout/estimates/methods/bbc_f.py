@@ -7,18 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from heldout._types import Indices
+from heldout.estimates import bootstrap
 from heldout.estimates.base import FOLD_SCORES, Method, MethodWords, conclude, no_value
-from heldout.estimates.bootstrap import (
-    FoldBlock,
-    draws_of_folds,
-    flags_of_draws,
-    flags_of_folds,
-    map_folds,
-    means_of_drawn,
-    needs_two_folds,
-    scored_in,
-    splits_of_repeats,
-)
 from heldout.estimates.data_flags import flags_of_choice
 from heldout.estimates.evidence import Evidence, defined_mean, needs_columns, needs_folds
 from heldout.estimates.intervals import bootstrap_interval
@@ -83,7 +73,7 @@ class BBCF(Method):
     def unfit(self, evidence: Evidence) -> str | None:
         """It needs fold scores of all that the selection reads, and two folds to a repeat."""
         reason = needs_columns(evidence) or needs_folds(evidence)
-        return reason or needs_fold_replay(evidence) or needs_two_folds(evidence)
+        return reason or needs_fold_replay(evidence) or bootstrap.needs_two_folds(evidence)
 
     def estimate(self, evidence: Evidence) -> Estimate:
         """Bootstrap the evidence's folds; folds in which the metric is undefined are left out of the means.
@@ -94,7 +84,7 @@ class BBCF(Method):
             When no bootstrap can be drawn with a defined fold both in and out.
         """
         try:
-            repeats = [self._of_repeat(evidence, splits) for splits in splits_of_repeats(evidence)]
+            repeats = [self._of_repeat(evidence, splits) for splits in bootstrap.splits_of_repeats(evidence)]
         except SelectionFailedError as error:
             return no_value(evidence, self, str(error), flag=Flag.SELECTION_NOT_REPLAYABLE)
         scores = np.concatenate([block.scores for block in repeats])
@@ -102,7 +92,7 @@ class BBCF(Method):
         settings = evidence.settings
         times = np.bincount(chosen[chosen != NONE_CHOSEN], minlength=len(evidence.candidates))
         redraws = sum(block.redraws for block in repeats)
-        flags = self._flags(evidence) | flags_of_draws(
+        flags = self._flags(evidence) | bootstrap.flags_of_draws(
             evidence,
             total=len(scores),
             undefined=int(np.isnan(scores).sum()),
@@ -129,32 +119,32 @@ class BBCF(Method):
             },
         )
 
-    def _of_repeat(self, evidence: Evidence, splits: Indices) -> FoldBlock:
+    def _of_repeat(self, evidence: Evidence, splits: Indices) -> bootstrap.FoldBlock:
         assert evidence.fold_scores is not None and evidence.fold_replay is not None, "unfit says so"
         scores, replay = evidence.fold_scores[splits], evidence.fold_replay.of(splits)
-        draws = draws_of_folds(
-            evidence, splits, defined_in_bag=replay.defined, defined_out_of_bag=scored_in(scores)
+        draws = bootstrap.draws_of_folds(
+            evidence, splits, defined_in_bag=replay.defined, defined_out_of_bag=bootstrap.scored_in(scores)
         )
 
-        def block(first: int, last: int) -> FoldBlock:
+        def block(first: int, last: int) -> bootstrap.FoldBlock:
             counts, redraws = draws.block(first, last)
             chosen = replay.choose(counts)
-            found = means_of_drawn(scores[:, np.maximum(chosen, 0)].T, out_of_bag(counts))
-            return FoldBlock(chosen, np.where(chosen == NONE_CHOSEN, np.nan, found), redraws)
+            found = bootstrap.means_of_drawn(scores[:, np.maximum(chosen, 0)].T, out_of_bag(counts))
+            return bootstrap.FoldBlock(chosen, np.where(chosen == NONE_CHOSEN, np.nan, found), redraws)
 
-        blocks = map_folds(block, evidence, replay)
-        return FoldBlock(
+        blocks = bootstrap.map_folds(block, evidence, replay)
+        return bootstrap.FoldBlock(
             np.concatenate([each.chosen for each in blocks]),
             np.concatenate([each.scores for each in blocks]),
             sum(each.redraws for each in blocks),
         )
 
     def _flags(self, evidence: Evidence) -> dict[Flag, str]:
-        flags = flags_of_folds(evidence)
+        flags = bootstrap.flags_of_folds(evidence)
         nothing_chosen = flags_of_choice(evidence)
         if nothing_chosen:
             return flags | nothing_chosen
-        several = len(splits_of_repeats(evidence)) > 1
+        several = len(bootstrap.splits_of_repeats(evidence)) > 1
         chosen_on = {"pooled": "all rows together", "within": "the pairs of rows within folds"}
         aggregate = evidence.aggregate
         if several or aggregate in chosen_on:

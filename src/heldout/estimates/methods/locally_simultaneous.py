@@ -9,17 +9,11 @@ import numpy as np
 
 from heldout.data.checks import check_choice
 from heldout.errors import InputError
+from heldout.estimates import score_noise
 from heldout.estimates.base import MethodWords, no_value
 from heldout.estimates.bootstrap import RowBootstrap
 from heldout.estimates.evidence import Candidates, RowTable
 from heldout.estimates.intervals import order_statistic
-from heldout.estimates.score_noise import (
-    ScoreNoise,
-    estimate_of_best,
-    interval_of_reach,
-    needs_best_score,
-    noise_of_scores,
-)
 from heldout.estimates.types import Estimate
 
 PLAUSIBLE = ("differences", "scores")
@@ -101,7 +95,7 @@ class LocallySimultaneous(RowBootstrap):
 
     def unfit(self, evidence: RowTable) -> str | None:
         """It needs predictions, and a winner that has the best score."""
-        return needs_best_score(evidence) or super().unfit(evidence)
+        return score_noise.needs_best_score(evidence) or super().unfit(evidence)
 
     def estimate(self, evidence: Candidates) -> Estimate:
         """The winner's score and its interval.
@@ -111,7 +105,7 @@ class LocallySimultaneous(RowBootstrap):
         InputError
             When a bootstrap cannot be drawn on which the metric is defined.
         """
-        noise = noise_of_scores(evidence, stratify=self.stratify)
+        noise = score_noise.noise_of_scores(evidence, stratify=self.stratify)
         if noise is None:
             return no_value(evidence, self, "the winner has no finite score in every bootstrap")
         alpha = 1 - evidence.settings.level
@@ -119,11 +113,11 @@ class LocallySimultaneous(RowBootstrap):
         plausible = self._plausible(noise, nu)
         quantile = order_statistic(np.sort(np.abs(plausible.standard).max(axis=1)), 1 - (alpha - nu))
         reach = quantile * float(noise.deviations[noise.winner])
-        return estimate_of_best(
+        return score_noise.estimate_of_best(
             evidence,
             self,
             noise,
-            interval_of_reach(evidence, reach, reach),
+            score_noise.interval_of_reach(evidence, reach, reach),
             stratify=self.stratify,
             provenance={
                 "n_plausible": len(plausible.observed),
@@ -133,7 +127,7 @@ class LocallySimultaneous(RowBootstrap):
             },
         )
 
-    def _plausible(self, noise: ScoreNoise, nu: float) -> ScoreNoise:
+    def _plausible(self, noise: score_noise.ScoreNoise, nu: float) -> score_noise.ScoreNoise:
         """Of the candidates that could have won."""
         if nu == 0:
             return noise

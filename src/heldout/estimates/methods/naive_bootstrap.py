@@ -10,22 +10,8 @@ import numpy as np
 from heldout._types import Floats, Indices
 from heldout.data.checks import check_choice
 from heldout.errors import InputError
+from heldout.estimates import bootstrap
 from heldout.estimates.base import FOLD_SCORES, QUANTITY_ALONE, MethodWords, conclude, flags_of_winner_alone
-from heldout.estimates.bootstrap import (
-    FoldBlock,
-    RowBootstrap,
-    draws_of,
-    draws_of_folds,
-    flags_of_draws,
-    flags_of_folds,
-    map_draws,
-    map_folds,
-    means_of_drawn,
-    needs_two_folds,
-    scored_in,
-    share_defined,
-    splits_of_repeats,
-)
 from heldout.estimates.evidence import Candidates, Evidence, needs_columns, needs_folds
 from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.least_width import with_least_width
@@ -37,7 +23,7 @@ UNITS = ("rows", "folds")
 
 
 @dataclass(frozen=True)
-class NaiveBootstrap(RowBootstrap):
+class NaiveBootstrap(bootstrap.RowBootstrap):
     """The percentile bootstrap (Efron 1979) of the winner's score, ignoring that it was selected.
 
     The value is the winner's uncorrected score, and the interval lies between the percentiles of its B bootstrapped
@@ -93,7 +79,7 @@ class NaiveBootstrap(RowBootstrap):
     def unfit(self, evidence: Any) -> str | None:
         """It needs what it draws."""
         if self.unit == "folds":
-            return needs_columns(evidence) or needs_folds(evidence) or needs_two_folds(evidence)
+            return needs_columns(evidence) or needs_folds(evidence) or bootstrap.needs_two_folds(evidence)
         return super().unfit(evidence)
 
     def estimate(self, evidence: Any) -> Estimate:
@@ -108,7 +94,9 @@ class NaiveBootstrap(RowBootstrap):
             blocks = self._rows(evidence)
         else:
             blocks = [
-                block for splits in splits_of_repeats(evidence) for block in self._of_repeat(evidence, splits)
+                block
+                for splits in bootstrap.splits_of_repeats(evidence)
+                for block in self._of_repeat(evidence, splits)
             ]
         scores = np.concatenate([block.scores for block in blocks])
         defined = scores[~np.isnan(scores)]
@@ -138,44 +126,49 @@ class NaiveBootstrap(RowBootstrap):
             },
         )
 
-    def _rows(self, evidence: Candidates) -> list[FoldBlock]:
+    def _rows(self, evidence: Candidates) -> list[bootstrap.FoldBlock]:
         # The draws of bbc, except that nothing is scored out of the bag, so that nothing need be defined there.
         draws = replace(
-            draws_of(evidence, stratify=self.stratify),
+            bootstrap.draws_of(evidence, stratify=self.stratify),
             defined_in_bag=evidence.scores.defined,
             defined_out_of_bag=always,
         )
 
-        def block(first: int, last: int) -> FoldBlock:
+        def block(first: int, last: int) -> bootstrap.FoldBlock:
             counts, redraws = draws.block(first, last)
-            chosen, share = np.full(len(counts), evidence.winner_column), share_defined(evidence.scores, counts)
-            return FoldBlock(chosen, evidence.scores_of_winner(counts), redraws, share)
+            chosen, share = (
+                np.full(len(counts), evidence.winner_column),
+                bootstrap.share_defined(evidence.scores, counts),
+            )
+            return bootstrap.FoldBlock(chosen, evidence.scores_of_winner(counts), redraws, share)
 
-        return map_draws(block, evidence)
+        return bootstrap.map_draws(block, evidence)
 
-    def _of_repeat(self, evidence: Evidence, splits: Indices) -> list[FoldBlock]:
+    def _of_repeat(self, evidence: Evidence, splits: Indices) -> list[bootstrap.FoldBlock]:
         assert evidence.fold_scores is not None, "unfit says so"
         winners = evidence.fold_scores[splits, evidence.winner_column]
-        draws = draws_of_folds(
-            evidence, splits, defined_in_bag=scored_in(winners[:, None]), defined_out_of_bag=always
+        draws = bootstrap.draws_of_folds(
+            evidence, splits, defined_in_bag=bootstrap.scored_in(winners[:, None]), defined_out_of_bag=always
         )
 
-        def block(first: int, last: int) -> FoldBlock:
+        def block(first: int, last: int) -> bootstrap.FoldBlock:
             counts, redraws = draws.block(first, last)
-            scores = means_of_drawn(np.broadcast_to(winners, counts.shape), counts)
-            return FoldBlock(np.full(len(counts), evidence.winner_column), scores, redraws)
+            scores = bootstrap.means_of_drawn(np.broadcast_to(winners, counts.shape), counts)
+            return bootstrap.FoldBlock(np.full(len(counts), evidence.winner_column), scores, redraws)
 
-        return map_folds(block, evidence)
+        return bootstrap.map_folds(block, evidence)
 
-    def _flags(self, evidence: Evidence, blocks: list[FoldBlock], total: int, undefined: int) -> dict[Flag, str]:
+    def _flags(
+        self, evidence: Evidence, blocks: list[bootstrap.FoldBlock], total: int, undefined: int
+    ) -> dict[Flag, str]:
         flags = flags_of_winner_alone(evidence)
         if self.stratify:
             flags |= Flag.STRATIFIED.of()
         if self.unit == "folds":
-            flags |= flags_of_folds(evidence)
+            flags |= bootstrap.flags_of_folds(evidence)
         needs = "a fold with a score" if self.unit == "folds" else None
         redraws = sum(block.redraws for block in blocks)
-        flags |= flags_of_draws(evidence, total=total, undefined=undefined, redraws=redraws, needs=needs)
+        flags |= bootstrap.flags_of_draws(evidence, total=total, undefined=undefined, redraws=redraws, needs=needs)
         defined = float(np.mean([block.defined_share for block in blocks]))
         if defined < 0.5:
             flags |= Flag.MOSTLY_UNDEFINED_FOLDS.of(metric=evidence.metric.name, share=1 - defined)

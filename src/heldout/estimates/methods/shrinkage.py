@@ -7,12 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from heldout.data.task import labels_text
+from heldout.estimates import bootstrap
 from heldout.estimates.base import MethodWords, conclude, no_value
-from heldout.estimates.bootstrap import (
-    RowBootstrap,
-    failures_of,
-    flags_of_draws,
-)
 from heldout.estimates.data_flags import flags_of_choice
 from heldout.estimates.evidence import Candidates
 from heldout.estimates.intervals import holding
@@ -45,7 +41,7 @@ def _flag_of_few(evidence: Candidates) -> dict[Flag, str]:
 
 
 @dataclass(frozen=True)
-class Shrinkage(RowBootstrap):
+class Shrinkage(bootstrap.RowBootstrap):
     """The winner's score minus the optimism of its selection, which bootstraps replay; the default method.
 
     The best of noisy scores is too good because observed scores M_c are more spread out than true ones. Their noise
@@ -139,11 +135,11 @@ class Shrinkage(RowBootstrap):
         if optimism.unseen:
             flags |= Flag.CERTAIN_PREDICTIONS.of(winner=evidence.winner_name, share=optimism.unseen)
         undefined = int((~np.isfinite(optimism.gains)).sum())
-        flags |= flags_of_draws(
+        flags |= bootstrap.flags_of_draws(
             evidence,
             total=settings.n_bootstraps,
             undefined=undefined,
-            why=failures_of(evidence),
+            why=bootstrap.failures_of(evidence),
             redraws=optimism.redraws,
         )
         return conclude(

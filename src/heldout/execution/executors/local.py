@@ -28,16 +28,9 @@ from heldout._loky import WORKERS_ENDED, forget_folder, gives_results_one_by_one
 from heldout.data.checks import check_jobs, check_timeout
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult
+from heldout.execution.executors import worker
 from heldout.execution.executors.base import Executor, WorkersLostError, do_task, task_results
 from heldout.execution.executors.payload import ArrayPayload, FilePayload, payload_array, write_payload
-from heldout.execution.executors.worker import (
-    GRACE_SECONDS,
-    Terms,
-    do_sent_task,
-    end_workers_with_this_process,
-    take_marks,
-    timeout_result,
-)
 from heldout.execution.fit import Work
 from heldout.execution.interrupts import one_ctrl_c_at_a_time
 from heldout.execution.threads import single_threaded
@@ -211,7 +204,9 @@ class Elsewhere(_Workers):
             self._sent = work.to_send, ArrayPayload(uuid4().hex, payload_array(work.to_send))
         payload = self._sent[1]
         tasks = work.tasks(cells, self._n_workers)
-        yield from self._results(delayed(do_sent_task)(payload, task, Terms(), work.addition) for task in tasks)
+        yield from self._results(
+            delayed(worker.do_sent_task)(payload, task, worker.Terms(), work.addition) for task in tasks
+        )
 
 
 class Processes(_Workers):
@@ -233,13 +228,13 @@ class Processes(_Workers):
     def run(self, work: Work, cells: Sequence[CellKey]) -> Iterator[CellResult]:
         """See ``Executor.run``."""
         payload = self._payload_of(work.to_send)
-        terms = Terms(self._fit_timeout, str(self._folder), parent=os.getpid())
+        terms = worker.Terms(self._fit_timeout, str(self._folder), parent=os.getpid())
         left = dict.fromkeys(cells)
         while left:
-            end_workers_with_this_process(self._parallel)  # the pool is another one after a death
+            worker.end_workers_with_this_process(self._parallel)  # the pool is another one after a death
             try:
                 tasks = work.tasks(list(left), self._n_workers)
-                calls = (delayed(do_sent_task)(payload, task, terms, work.addition) for task in tasks)
+                calls = (delayed(worker.do_sent_task)(payload, task, terms, work.addition) for task in tasks)
                 for result in self._results(calls):
                     # After the death of a worker joblib may return results of an earlier round late.
                     if result.key not in left:
@@ -252,12 +247,14 @@ class Processes(_Workers):
                     if not isinstance(error.__context__, WORKERS_ENDED):
                         raise
                     # Another thread ended the pool, which all threads of this process share.
-                    take_marks(self._folder)
+                    worker.take_marks(self._folder)
                     self._count_unexplained("joblib's pool was shut down", error)
                     continue
                 # Marks say which cells ran when the pool broke; only those can be to blame.
-                running = {cell: seconds for cell, seconds in take_marks(self._folder).items() if cell in left}
-                most = math.inf if self._fit_timeout is None else self._fit_timeout + GRACE_SECONDS
+                running = {
+                    cell: seconds for cell, seconds in worker.take_marks(self._folder).items() if cell in left
+                }
+                most = math.inf if self._fit_timeout is None else self._fit_timeout + worker.GRACE_SECONDS
                 overdue = [cell for cell, seconds in running.items() if seconds >= most]
                 if not running:
                     self._count_unexplained(_how_they_died(error), error)
@@ -267,7 +264,7 @@ class Processes(_Workers):
                 for cell in overdue:
                     assert self._fit_timeout is not None
                     del left[cell]
-                    yield timeout_result(work, cell, self._fit_timeout, running[cell])
+                    yield worker.timeout_result(work, cell, self._fit_timeout, running[cell])
 
     def _count_unexplained(self, reason: str, error: Exception) -> None:
         """Workers died while doing no cell: all cells run again, a few times."""

@@ -10,15 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from heldout.execution import events
 from heldout.execution.cells import CellTable
-from heldout.execution.events import (
-    CellFinished,
-    Event,
-    FitsAdded,
-    SearchFinished,
-    SearchStarted,
-    StageStarted,
-)
 
 
 class SklearnCallbacks:
@@ -32,29 +25,29 @@ class SklearnCallbacks:
         self._finished = 0
         self._has_callbacks = True
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: events.Event) -> None:
         match event:
-            case SearchStarted():
+            case events.SearchStarted():
                 root = self._search._init_callback_context(max_subtasks=1 + self._refits)
                 # A search without callbacks need not report thousands of fits.
                 self._has_callbacks = bool(getattr(root, "_callbacks", True))
                 self._open = [root.call_on_fit_task_begin(**self._given)]
                 self._begin("search", max_subtasks=event.n_cells, sequential_subtasks=False)
                 self._finished = event.n_resumed
-            case CellFinished(result):
+            case events.CellFinished(result):
                 n_fits = len(result) if isinstance(result, CellTable) else 1
                 for _ in range(n_fits if self._has_callbacks else 0):
                     self._begin("candidate-split-evaluation", task_id=self._finished)
                     self._end()
                     self._finished += 1
-            case FitsAdded():  # scikit-learn's searches have no such fits
+            case events.FitsAdded():  # scikit-learn's searches have no such fits
                 self._has_callbacks = False
-            case StageStarted(stage="estimate" | "fold models"):
+            case events.StageStarted(stage="estimate" | "fold models"):
                 self._close_search()
-            case StageStarted(stage="refit"):
+            case events.StageStarted(stage="refit"):
                 self._close_search()
                 self._begin("refit-with-best-params")
-            case SearchFinished():
+            case events.SearchFinished():
                 while self._open:
                     self._end()
 

@@ -10,15 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from heldout._types import Floats
+from heldout.execution import events
 from heldout.execution.cells import CellResult, CellState, CellTable
-from heldout.execution.events import (
-    BarrierPassed,
-    CellFinished,
-    ConfigurationsAdded,
-    Event,
-    FitsAdded,
-    SearchStarted,
-)
 from heldout.folds.splits import Place
 
 
@@ -168,9 +161,9 @@ class RunTally:
     """
 
     def __init__(self) -> None:
-        self._begin(SearchStarted(0, 0, 0, 0))
+        self._begin(events.SearchStarted(0, 0, 0, 0))
 
-    def _begin(self, event: SearchStarted) -> None:
+    def _begin(self, event: events.SearchStarted) -> None:
         self.plan = event
         self.total, self.resumed, self.done = event.n_cells, event.n_resumed, event.n_resumed
         self.n_configurations, self.n_races = event.n_configurations, event.n_races
@@ -186,32 +179,32 @@ class RunTally:
         n_splits = event.n_cells / max(event.n_configurations, 1)
         self._pace = WorkPace(event.units, event.n_configurations, n_splits, event.resumed)
 
-    def add(self, event: Event) -> None:
+    def add(self, event: events.Event) -> None:
         """Count an event."""
-        if isinstance(event, CellFinished):
+        if isinstance(event, events.CellFinished):
             self._pace.add(event.result)
             if isinstance(event.result, CellTable):
                 self._count_block(event.result)
             else:
                 self._count(event.result)
-        elif isinstance(event, ConfigurationsAdded):
+        elif isinstance(event, events.ConfigurationsAdded):
             self._add_configurations(event)
-        elif isinstance(event, FitsAdded):
+        elif isinstance(event, events.FitsAdded):
             self.total, self.done = self.total + event.n_cells, self.done + event.n_resumed
             self.resumed += event.n_resumed
             self.n_races += 1  # scores of other splits are not comparable
             self._pace = WorkPace((), 0, 0, {})
-        elif isinstance(event, BarrierPassed):
+        elif isinstance(event, events.BarrierPassed):
             self.saved = event.n_saved
             if self.n_races == 1:
                 self.n_remaining, self.n_splits_done = event.n_remaining, event.barrier.after
                 dropped = [drop.configuration for drop in event.barrier.dropped]
                 self._out.update(dropped)
                 self._pace.drop(dropped)
-        elif isinstance(event, SearchStarted):
+        elif isinstance(event, events.SearchStarted):
             self._begin(event)
 
-    def _add_configurations(self, event: ConfigurationsAdded) -> None:
+    def _add_configurations(self, event: events.ConfigurationsAdded) -> None:
         self._names += event.names
         n_resumed = sum(event.resumed.values())
         self.done += n_resumed

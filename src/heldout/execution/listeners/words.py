@@ -6,16 +6,8 @@ import math
 from collections.abc import Mapping
 
 from heldout._text import bytes_text, counted, number_text
+from heldout.execution import events
 from heldout.execution.cells import CellResult, CellState, CellTable, SharedFits
-from heldout.execution.events import (
-    BarrierPassed,
-    Event,
-    FitsAdded,
-    SearchFinished,
-    SearchStarted,
-    StageStarted,
-    WorkersLost,
-)
 from heldout.execution.listeners.tally import CurrentBest, RunTally
 from heldout.metrics.named import in_sentence, metric_words
 
@@ -26,26 +18,26 @@ STAGES = {
 }
 
 
-def event_line(event: Event, before: RunTally) -> str:
+def event_line(event: events.Event, before: RunTally) -> str:
     """What is said of an event that concerns the whole run, in one line; empty of others.
 
     ``before`` is the tally before this event.
     """
     match event:
-        case SearchStarted():
+        case events.SearchStarted():
             return plan_line(event)
-        case BarrierPassed():
+        case events.BarrierPassed():
             return barrier_line(event, before)
-        case WorkersLost(running, reason):
+        case events.WorkersLost(running, reason):
             again = f"{counted(len(running), 'fit')} begun there" if running else "what they had begun"
             return f"lost workers ({reason}); {again} {'are' if len(running) > 1 else 'is'} done again"
-        case FitsAdded(n_configurations, n_splits, n_cells, n_resumed):
+        case events.FitsAdded(n_configurations, n_splits, n_cells, n_resumed):
             what = f"{counted(n_configurations, 'configuration')} x {counted(n_splits, 'pair')} of folds"
             done = f", of which {n_resumed:,} are done already" if n_resumed else ""
             return f"for the training size {what} = {counted(n_cells, 'further fit')}{done}"
-        case StageStarted(stage):
+        case events.StageStarted(stage):
             return STAGES.get(stage, stage)
-        case SearchFinished(seconds, fits):
+        case events.SearchFinished(seconds, fits):
             return computed_line(seconds, fits)
     return ""
 
@@ -70,7 +62,7 @@ def shared_line(n_shared: int, n_fits: int, shared: Mapping[str, SharedFits]) ->
     return f"{n_shared:,} of {n_fits:,} fits, whose common work was done once{words}"
 
 
-def plan_line(event: SearchStarted) -> str:
+def plan_line(event: events.SearchStarted) -> str:
     if not event.n_configurations:
         return f"configurations as they are proposed, {counted(event.n_splits, 'fit')} each"
     configurations, fits = counted(event.n_configurations, "configuration"), counted(event.n_cells, "fit")
@@ -83,7 +75,7 @@ def plan_line(event: SearchStarted) -> str:
     return f"{words}, of which {event.n_resumed} {are} done already" if event.n_resumed else words
 
 
-def barrier_line(event: BarrierPassed, before: RunTally) -> str:
+def barrier_line(event: events.BarrierPassed, before: RunTally) -> str:
     """The configurations dropped at a barrier, in one line; empty if there are none.
 
     ``before`` is the tally before this event.

@@ -34,15 +34,7 @@ from heldout.flags import Flag
 from heldout.metrics.base import Metric
 from heldout.metrics.custom import OpaqueMetric
 from heldout.predictions import ranks
-from heldout.protocols.algorithms.comparison import (
-    ARTICLE,
-    AlgorithmComparison,
-    AlgorithmSelections,
-    ComparedAlgorithm,
-    Relevance,
-    differences_of,
-    relevance_of,
-)
+from heldout.protocols.algorithms import comparison
 from heldout.protocols.algorithms.run import (
     InnerPlan,
     choice_of,
@@ -89,7 +81,7 @@ def compare_algorithms(
     store: Any = None,
     random_state: Any = None,
     verbose: int = 0,
-) -> AlgorithmComparison:
+) -> comparison.AlgorithmComparison:
     """Compare algorithms by flat, corrected and nested scores on the same folds, and choose one to deploy.
 
     With K folds, R repeats and C configurations it takes R·C·K(K + 1)/2 + 1 fits; separate flat and nested
@@ -277,7 +269,9 @@ def plan_of(search: Search, inner: Any) -> tuple[NestedFolds, InnerPlan]:
     return nested, inner_plan(search, nested, inner, choosing)
 
 
-def algorithms_of_search(search: Search, settings: AlgorithmSettings, running: RunSettings) -> AlgorithmComparison:
+def algorithms_of_search(
+    search: Search, settings: AlgorithmSettings, running: RunSettings
+) -> comparison.AlgorithmComparison:
     """The comparison of a search over all algorithms, whose folds are the outer ones."""
     settings.check()
     columns = columns_of(search)
@@ -304,14 +298,14 @@ def algorithms_of_search(search: Search, settings: AlgorithmSettings, running: R
     )
     best = {"flat": _best(flat), "corrected": _best(corrected), "nested": _best(nested_scores)}
     names = list(columns)
-    relevance = relevance_of(flat, nested_scores, best["flat"], best["nested"], settings.relevant)
+    relevance = comparison.relevance_of(flat, nested_scores, best["flat"], best["nested"], settings.relevant)
     outer = sign * np.array([each.outer_scores for each in compared]).T
     # An algorithm without a nested score has scores of some folds, which would make differences of another mean.
     outer[:, np.isnan(nested_scores)] = np.nan
     level = search.confidence_level
     # Of scores of all rows together the difference is that of the scores, and the folds give its spread only.
     pooled = None if scorer.scale == "folds" else nested_scores
-    differences = differences_of(names, outer, nested.test_share, relevance.threshold, level, pooled)
+    differences = comparison.differences_of(names, outer, nested.test_share, relevance.threshold, level, pooled)
     # The score that the user asked for may be missing for all; then the next of the three decides.
     by, place = next(((by, best[by]) for by in (settings.deploy, *DEPLOY) if best[by] is not None), ("flat", None))
     # The scorer below makes the estimate of the deployed configuration, so none is made here.
@@ -323,12 +317,14 @@ def algorithms_of_search(search: Search, settings: AlgorithmSettings, running: R
     )
     evaluation = evaluation_of(decided, running, run.seconds)
     deployed, overall = search.configurations[evaluation.winner], scorer.overall(evaluation.winner)
-    return AlgorithmComparison(
+    return comparison.AlgorithmComparison(
         metric=metric.name,
         greater_is_better=metric.greater_is_better,
         method=next((each.corrected.method for each in compared if each.corrected is not None), ""),
         algorithms=compared,
-        selections=AlgorithmSelections(**{by: None if i is None else names[i] for by, i in best.items()}),
+        selections=comparison.AlgorithmSelections(
+            **{by: None if i is None else names[i] for by, i in best.items()}
+        ),
         differences=differences,
         relevance=relevance,
         overall=overall,
@@ -348,11 +344,11 @@ def _best(oriented: Floats) -> int | None:
 
 
 def _notes(
-    compared: Sequence[ComparedAlgorithm],
+    compared: Sequence[comparison.ComparedAlgorithm],
     overall: Estimate,
     by: str,
     settings: AlgorithmSettings,
-    relevance: Relevance,
+    relevance: comparison.Relevance,
     n_pairs: int,
 ) -> tuple[str, ...]:
     n_algorithms = counted(len(compared), "algorithm")
@@ -369,7 +365,7 @@ def _notes(
             f"the first interval of a difference is for that pair alone, the second (Bonferroni) for all "
             f"{counted(n_pairs, 'pair')} together."
         )
-    if relevance.source == ARTICLE and relevance.threshold == 0:
+    if relevance.source == comparison.ARTICLE and relevance.threshold == 0:
         notes.append(
             "the flat and the nested score of a selected algorithm are equal, so that the threshold of Wainer and "
             "Cawley is 0; give your own with `relevant=0.01`."

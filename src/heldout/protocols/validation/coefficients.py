@@ -23,15 +23,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from heldout._record import value_text
 from heldout._types import Floats
-from heldout.imputation.coefficients import (
-    HAZARD_RATIO,
-    INTERCEPT,
-    ODDS_RATIO,
-    LinearCoefficients,
-    PooledCoefficients,
-    coefficients_of,
-    is_unpenalised,
-)
+from heldout.imputation import coefficients
 from heldout.imputation.tables import missing_counts
 from heldout.metrics.survival_model import last_step
 from heldout.spaces.cox import CoxModel, CoxRegression
@@ -46,7 +38,7 @@ class LikelihoodTest(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class FittedCoefficients(LinearCoefficients):
+class FittedCoefficients(coefficients.LinearCoefficients):
     """The p coefficients of a fitted linear model, with covariance and tests.
 
     Attributes
@@ -128,7 +120,7 @@ _PENALTIES = ("C", "alpha", "l1_ratio", "shrinkage")
 
 def fitted_coefficients(
     model: Any, X: Any, y: Any, sample_weight: Any = None
-) -> FittedCoefficients | PooledCoefficients | str | None:
+) -> FittedCoefficients | coefficients.PooledCoefficients | str | None:
     """The coefficients of a fitted model; None of one that is not linear, the reason where they cannot be shown.
 
     - ``model``: any fitted estimator, a pipeline or a search around one.
@@ -141,7 +133,7 @@ def fitted_coefficients(
     >>> found.names, found.values.round(2).tolist(), found.intervals()[1].round(2).tolist()
     (('intercept', 'x0'), [0.3, 0.8], [-1.03, 2.63])
     """
-    if isinstance(pooled := getattr(model, "coefficients_", None), PooledCoefficients):
+    if isinstance(pooled := getattr(model, "coefficients_", None), coefficients.PooledCoefficients):
         return pooled
     opened = _opened(model, X)
     coef = getattr(opened.last, "coef_", None)
@@ -150,11 +142,11 @@ def fitted_coefficients(
     if coef.size != np.shape(coef)[-1]:
         return f"it has {len(coef)} linear predictors, one for each class or target."
     values = _values_of(opened.last)
-    intercept = (INTERCEPT,) if len(values) == len(opened.names) + 1 else ()
+    intercept = (coefficients.INTERCEPT,) if len(values) == len(opened.names) + 1 else ()
     if len(values) != len(opened.names) + len(intercept):
         return f"it has {len(values)} coefficients for {len(opened.names)} columns."
     last = opened.last
-    found = None if opened.is_searched else coefficients_of(last, opened.X, y, sample_weight)
+    found = None if opened.is_searched else coefficients.coefficients_of(last, opened.X, y, sample_weight)
     classes = getattr(last, "classes_", None)
     is_logistic = isinstance(last, LogisticRegression)
     is_cox = any(hasattr(last, name) for name in _BASELINES)
@@ -164,7 +156,7 @@ def fitted_coefficients(
         values=values,
         covariance=None if found is None else found.covariance,
         df=float(len(y) - len(values)) if squares else float("inf"),
-        ratio=ODDS_RATIO if is_logistic else HAZARD_RATIO if is_cox else "",
+        ratio=coefficients.ODDS_RATIO if is_logistic else coefficients.HAZARD_RATIO if is_cox else "",
         of=str(classes[1]) if is_logistic and classes is not None else "",
         reason="" if found is not None else _reason(opened, sample_weight),
         references=dict(pair for step in opened.before for pair in _references_of(step)),
@@ -253,7 +245,7 @@ def _reason(opened: _Opened, sample_weight: Any) -> str:
 def _penalties_of(last: Any) -> dict[str, Any]:
     """The settings that penalise a model, by their names."""
     settings = last.get_params(deep=False) if hasattr(last, "get_params") else {}
-    unpenalised = settings.get("penalty", "l2") is None or is_unpenalised(settings.get("C"))
+    unpenalised = settings.get("penalty", "l2") is None or coefficients.is_unpenalised(settings.get("C"))
     if isinstance(last, LogisticRegression) and unpenalised:
         return {}
     chosen = {"C": float(np.ravel(last.C_)[0])} if hasattr(last, "C_") else {}

@@ -24,6 +24,7 @@ from heldout.imputation.coefficients import PooledCoefficients
 from heldout.metrics.aggregate import constant_of_rows
 from heldout.metrics.base import Metric, oriented, positive_of
 from heldout.metrics.calibration import FittedPart
+from heldout.protocols.validation import intervals
 from heldout.protocols.validation.coefficients import FittedCoefficients, calibrates_itself
 from heldout.protocols.validation.corrections import CORRECTIONS
 from heldout.protocols.validation.corrections.adjusted import with_inner_optimism
@@ -32,12 +33,6 @@ from heldout.protocols.validation.corrections.base import CorrectedScore, Correc
 from heldout.protocols.validation.corrections.memorising import Memorising, memorising
 from heldout.protocols.validation.corrections.optimism import Optimism
 from heldout.protocols.validation.estimate import Validation
-from heldout.protocols.validation.intervals import (
-    SOURCES_OF_INTERVAL,
-    IntervalKind,
-    interval_kind,
-    interval_of,
-)
 from heldout.protocols.validation.plan import Fits, NoModelError, ValidationPlan
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 from heldout.protocols.validation.rows import Candidate, ValidationRow
@@ -70,7 +65,7 @@ class MetricResult:
     corrected: CorrectedScore
     method: str
     """Of the correction; ``two_stage`` for the optimism of two stages."""
-    kind: IntervalKind | None
+    kind: intervals.IntervalKind | None
     """The kind of interval that was wanted."""
     interval: Interval | None
     flags: Mapping[Flag, str]
@@ -202,13 +197,13 @@ class ValidationConclusion:
             if doubles is not None and corrected.method == Optimism.name:
                 corrected = with_inner_optimism(corrected, scores, doubles[name], adjust=self.plan.adjusts)
             reported = corrected.within(metric)
-            kind = interval_kind(self.interval, corrected.method)
+            kind = intervals.interval_kind(self.interval, corrected.method)
             # Scores on a model's own rows are near perfect where it memorises, and their spread says nothing.
             of_own = corrected.method == Optimism.name or (kind == "location_shifted" and memorised.is_perfect)
             bounded = no_interval(_MEMORISED) if kind and memorised.score and of_own else Reached(None, {})
             if not bounded.flags and (doubles is not None or kind != "double"):
                 settings = self.settings
-                bounded = interval_of(
+                bounded = intervals.interval_of(
                     kind, scores, reported.value, settings.confidence_level, settings.alternative,
                     doubles=None if doubles is None else doubles[name],
                     is_fixed=is_calibrated and isinstance(metric, FittedPart),
@@ -242,7 +237,7 @@ class ValidationConclusion:
     ) -> Estimate:
         metric, task = measured.metric, self.plan.task
         method = measured.corrected.method
-        of_interval = () if measured.kind is None else SOURCES_OF_INTERVAL[measured.kind]
+        of_interval = () if measured.kind is None else intervals.SOURCES_OF_INTERVAL[measured.kind]
         cited = [*self._correction(method).sources, *of_interval, *self.plan.do.sources, *metric.sources]
         positive = positive_of(metric, task.truth)
         value = measured.corrected.within(metric).value  # rows of the table keep R's arithmetic

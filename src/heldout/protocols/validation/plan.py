@@ -22,16 +22,8 @@ from heldout.execution.sharing.groups import Share
 from heldout.folds.splits import Folds, Split
 from heldout.metrics.base import Metric, Response
 from heldout.protocols.draws import Demands, draw
+from heldout.protocols.validation import replicate
 from heldout.protocols.validation.corrections.base import Correction
-from heldout.protocols.validation.replicate import (
-    FIRST,
-    INNER,
-    SECOND,
-    ReplicateFit,
-    inner_splits,
-    sample_splits,
-    split_of_all_rows,
-)
 from heldout.protocols.validation.replicates import Replicates
 from heldout.selection.draws import UndefinedDrawsError, always, inner_counts
 
@@ -54,7 +46,7 @@ class ValidationPlan:
 
     fits: Work
     """What all fits share, without their splits; its scoring holds the metrics."""
-    do: ReplicateFit
+    do: replicate.ReplicateFit
     """Makes the fits on a split."""
     correction: Correction
     n_bootstraps: int
@@ -98,19 +90,19 @@ class ValidationPlan:
     @cached_property
     def all_rows(self) -> Split:
         """The split of the apparent scores."""
-        return split_of_all_rows(self.task.n_rows)
+        return replicate.split_of_all_rows(self.task.n_rows)
 
     @cached_property
     def first(self) -> Stage:
         """The samples that all models share."""
-        return self._stage("draws", FIRST, self.n_bootstraps)
+        return self._stage("draws", replicate.FIRST, self.n_bootstraps)
 
     @cached_property
     def last(self) -> Stage:
         """The samples of the estimates: those of the first stage, unless there is a second."""
         if not self.two_stages:
             return self.first
-        return self._stage("draws of the second stage", SECOND, self.n_second)
+        return self._stage("draws of the second stage", replicate.SECOND, self.n_second)
 
     @cached_property
     def inner(self) -> tuple[Stage, ...]:
@@ -126,7 +118,7 @@ class ValidationPlan:
                 )  # fmt: skip
             except UndefinedDrawsError:  # the sample holds too little, so it has no corrected score
                 drawn = counts[None, :][:0]
-            found.append(Stage(drawn, inner_splits(drawn, outer.repeat, first_fold=INNER)))
+            found.append(Stage(drawn, replicate.inner_splits(drawn, outer.repeat, first_fold=replicate.INNER)))
         return tuple(found)
 
     @cached_property
@@ -167,7 +159,7 @@ class ValidationPlan:
     def _stage(self, domain: str, fold: int, n_bootstraps: int) -> Stage:
         seed, reads = stream(self.fits.entropy, domain), self.correction.reads_left_out
         drawn = draw(self.demands, n_bootstraps, seed, scores_left_out=reads)
-        return Stage(drawn.counts, sample_splits(drawn.counts, fold), drawn.redraws)
+        return Stage(drawn.counts, replicate.sample_splits(drawn.counts, fold), drawn.redraws)
 
 
 WHILE_SCORING = 8

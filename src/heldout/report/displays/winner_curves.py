@@ -31,13 +31,7 @@ from heldout.protocols.validation.curves.decision import decision_curve
 from heldout.protocols.validation.curves.roc import roc_curve
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.replicates import Replicates
-from heldout.report.diagnostics import (
-    PredictedRows,
-    calibration_of,
-    class_curves,
-    net_benefit_of,
-    thinned_roc_points,
-)
+from heldout.report import diagnostics
 from heldout.report.displays import base
 from heldout.report.entries import Facts
 from heldout.report.headline import is_ensemble
@@ -112,7 +106,7 @@ def reference_line(ax: Any, x: Sequence[float], y: Sequence[float], label: str) 
 
 
 @dataclass(frozen=True)
-class PlottedRows(PredictedRows):
+class PlottedRows(diagnostics.PredictedRows):
     """One configuration's predictions of a target, and what a search says of it."""
 
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
@@ -438,7 +432,7 @@ class RocCurveDisplay(RankCurvesDisplay):
 
     @classmethod
     def _from_rows(cls, rows: PlottedRows) -> Self:
-        curves = class_curves(rows, thinned_roc_points)
+        curves = diagnostics.class_curves(rows, diagnostics.thinned_roc_points)
         return rows.named(cls.of_points(curves, rows.text_of_search("roc_auc")), "areas")
 
     @classmethod
@@ -496,7 +490,7 @@ class PrecisionRecallDisplay(RankCurvesDisplay):
 
     @classmethod
     def _from_rows(cls, rows: PlottedRows) -> Self:
-        curves = class_curves(rows, precision_recall_points)
+        curves = diagnostics.class_curves(rows, precision_recall_points)
         display = cls.of_points(curves, rows.text_of_search("average_precision"))
         return rows.named(display, "average precisions")
 
@@ -589,7 +583,7 @@ class CalibrationDisplay(CurvesDisplay):
 
     @classmethod
     def _from_rows(cls, rows: PlottedRows) -> Self:
-        calibration = calibration_of(rows)
+        calibration = diagnostics.calibration_of(rows)
         return cls((), rows.name) if calibration is None else rows.named(cls.of_groups(calibration))
 
     @classmethod
@@ -682,7 +676,7 @@ class DecisionCurveDisplay(CurvesDisplay):
 
     @classmethod
     def _from_rows(cls, rows: PlottedRows) -> Self:
-        benefit = net_benefit_of(rows)
+        benefit = diagnostics.net_benefit_of(rows)
         if benefit is None:
             return cls((), rows.name)
         repeats = rows.predictions.n_repeats

@@ -12,30 +12,28 @@ import numpy as np
 from sklearn.linear_model import enet_path
 
 from heldout._types import Floats
+from heldout.spaces.submodels import linear
 from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value, fitted_copy, weights_only
-from heldout.spaces.submodels.linear import (
-    PenaltyCoefficients,
-    dense,
-    matrix,
-    positions,
-    positives,
-    row_weights,
-    target,
-)
 from heldout.spaces.submodels.ridge import Centred
 
 _EXCESS = 1e-9
 """The largest share of the objective by which it may exceed the smallest one."""
 
 
-def fit_lasso(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> PenaltyCoefficients:
+def fit_lasso(
+    estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any
+) -> linear.PenaltyCoefficients:
     """The coefficients for all values of ``alpha``."""
     fit_params = weights_only(fit_params)
-    rows, numbers, alphas = matrix(dense(X)), np.asarray(target(y), dtype=np.float64), positives(values, "alpha")
+    rows, numbers, alphas = (
+        linear.matrix(linear.dense(X)),
+        np.asarray(linear.target(y), dtype=np.float64),
+        linear.positives(values, "alpha"),
+    )
     distinct = sorted({alpha for alpha in alphas if alpha is not None}, reverse=True)
     if not distinct:
         raise SeparateFitsError("no value can be shared")
-    weights = row_weights(fit_params, len(rows))
+    weights = linear.row_weights(fit_params, len(rows))
     if weights is not None:
         weights = weights * (len(rows) / weights.sum())
     centred = Centred.of(rows, numbers[:, np.newaxis], weights, intercept=estimator.fit_intercept)
@@ -48,8 +46,8 @@ def fit_lasso(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_par
         raise SeparateFitsError("no convergence")
     coefficients = path[:, np.newaxis, served]
     intercepts = centred.Y_mean[:, np.newaxis] - np.einsum("f,fom->om", centred.X_mean, coefficients)
-    return PenaltyCoefficients(
-        model, coefficients, intercepts, positions(alphas, [distinct[place] for place in served])
+    return linear.PenaltyCoefficients(
+        model, coefficients, intercepts, linear.positions(alphas, [distinct[place] for place in served])
     )
 
 

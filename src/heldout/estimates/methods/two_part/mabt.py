@@ -11,20 +11,10 @@ from scipy.special import bdtr
 from heldout._types import Floats
 from heldout.estimates.base import MethodWords
 from heldout.estimates.intervals import order_statistic
+from heldout.estimates.methods.two_part import tilting
 from heldout.estimates.methods.two_part.areas import NO_SPREAD
 from heldout.estimates.methods.two_part.binomial import strict_bound
 from heldout.estimates.methods.two_part.parts import Bound, SecondPart, Tails, no_bound
-from heldout.estimates.methods.two_part.tilting import (
-    Bootstraps,
-    Tilting,
-    bootstraps,
-    concluded,
-    infeasible,
-    influences,
-    influences_by_stratum,
-    instead_of,
-    tilt,
-)
 from heldout.flags import Flag
 from heldout.selection.base import tie_exactly
 
@@ -49,7 +39,7 @@ def highest_of_counts(second: SecondPart, shares: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class MABT(Tilting):
+class MABT(tilting.Tilting):
     """Multiplicity-adjusted bootstrap tilting (Rink & Brannath 2022): a lower bound for the best of m finalists.
 
     All finalists are scored on the same B bootstraps. Each column becomes ranks/(B + 1) (ties get the greatest
@@ -97,25 +87,29 @@ class MABT(Tilting):
         assert tails.below is not None, "unfit says so"
         if second.n_finalists == 1:
             return super()._bound(second, tails)
-        if float(np.ptp(influences(second))) < NO_SPREAD:
-            return no_bound(infeasible(second))
-        drawn = bootstraps(second)
+        if float(np.ptp(tilting.influences(second))) < NO_SPREAD:
+            return no_bound(tilting.infeasible(second))
+        drawn = tilting.bootstraps(second)
         shares, total = tie_exactly(drawn.shares), len(drawn.shares)
         highest = np.sort(highest_of_counts(second, shares) if second.counted else highest_ranks(shares))
         needed = order_statistic(highest, 1 - tails.below)
         bound = _with_chance_above(1 - needed, second, drawn)
         if bound is None:
-            return no_bound(infeasible(second))
+            return no_bound(tilting.infeasible(second))
         if needed < total / (total + 1):
             return bound
-        tied = Flag.TIED_FINALISTS.filled(share=float(np.mean(highest == needed)), instead=instead_of(second))
+        tied = Flag.TIED_FINALISTS.filled(
+            share=float(np.mean(highest == needed)), instead=tilting.instead_of(second)
+        )
         return bound._replace(flags={**bound.flags, Flag.TIED_FINALISTS: tied})
 
 
-def _with_chance_above(chance: float, second: SecondPart, drawn: Bootstraps) -> Bound | None:
+def _with_chance_above(chance: float, second: SecondPart, drawn: tilting.Bootstraps) -> Bound | None:
     """The share under the tilt with which a bootstrap's is above the observed one with that chance."""
     if second.counted:
         return Bound(strict_bound(second.n_right, second.n_rows, chance), 1.0)
     shares, observed = tie_exactly(drawn.shares[:, second.final]), tie_exactly(second.observed)[second.final]
-    found = tilt(drawn.influence, (shares > observed).astype(np.float64), chance, influences_by_stratum(second))
-    return concluded(second, found) if found else None
+    found = tilting.tilt(
+        drawn.influence, (shares > observed).astype(np.float64), chance, tilting.influences_by_stratum(second)
+    )
+    return tilting.concluded(second, found) if found else None
