@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
+    LeaveOneGroupOut,
     LeaveOneOut,
     PredefinedSplit,
     RepeatedKFold,
@@ -171,3 +172,13 @@ def test_fingerprint_reads_training_rows_too() -> None:
     whole = Folds((Split(0, 0, rows[2:], rows[:2]),), 6)
     less = Folds((Split(0, 0, rows[3:], rows[:2]),), 6)
     assert whole.fingerprint() != less.fingerprint()
+
+
+def test_fits_of_the_groups_of_a_splitter_are_counted_before_it_splits() -> None:
+    class Splitter(LeaveOneGroupOut):
+        def split(self, *_: Any, **__: Any) -> Any:
+            raise AssertionError("it was asked to split")
+
+    task = Task(np.zeros((40, 1)), truth_of([0, 1] * 20), groups=np.arange(40))
+    with pytest.raises(InputError, match="40000000 fits|40,000,000 fits"):
+        make_folds(task, Splitter(), n_configurations=1_000_000)

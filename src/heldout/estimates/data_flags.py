@@ -365,8 +365,7 @@ MOST_COLUMNS = 50
 
 def flags_of_rows(evidence: Candidates) -> dict[Flag, str]:
     """What to know of the rows that the reported score of what was chosen rests on."""
-    metric, predictions = evidence.metric, evidence.predictions_of_winner
-    counted = evidence.in_play & np.isin(np.arange(evidence.truth.n_rows), evidence.rows_of_weight)[:, None]
+    metric, predictions, counted = evidence.metric, evidence.predictions_of_winner, evidence.cells_of_weight
     of_winner = _clipped(metric, evidence.truth, predictions, counted)
     if of_winner is not None:
         typical = 0

@@ -204,6 +204,12 @@ class RowTable(FoldTable):
         return np.flatnonzero(self.sample_weight > 0)
 
     @property
+    def cells_of_weight(self) -> Booleans:
+        """(n, R): the predictions that count."""
+        weights = self.sample_weight
+        return self.in_play if weights is None else self.in_play & (weights > 0)[:, None]
+
+    @property
     def is_hold_out(self) -> bool:
         # Several runs of one test set are several repeats, each with all rows in one fold.
         folds = self.folds

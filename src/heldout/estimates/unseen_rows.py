@@ -96,10 +96,10 @@ def unseen_loss(evidence: Candidates) -> float:
     rows, so a search selects a configuration of which the sample has none, and no bootstrap has one either. Of m
     units with such predictions, the share ½/(m + 1) is taken to be wrong.
     """
-    metric, in_play, weights = unsigned(evidence.metric), evidence.in_play, evidence.sample_weight
+    metric, weights = unsigned(evidence.metric), evidence.sample_weight
     if not isinstance(metric, LogLoss):
         return 0.0
-    rows, repeats = np.nonzero(in_play if weights is None else in_play & (weights > 0)[:, None])
+    rows, repeats = np.nonzero(evidence.cells_of_weight)
     truth, predictions = evidence.truth.rows(rows), evidence.predictions_of_winner[rows, 0, repeats][:, None]
     is_zero = np.stack([
         metric.clipped(replace(truth, values=np.full_like(truth.values, code)), predictions)[:, 0]
@@ -111,6 +111,6 @@ def unseen_loss(evidence: Candidates) -> float:
     if not certain.any() or is_zero[is_true].any():
         return 0.0
     weight = np.ones(len(rows)) if weights is None else weights[rows]
-    n_units = evidence.count_of(np.isin(np.arange(len(in_play)), rows[certain]))
+    n_units = evidence.count_of(np.isin(np.arange(evidence.truth.n_rows), rows[certain]))
     wrong = JEFFREYS / (n_units + 2 * JEFFREYS) * float(weight[certain].sum() / weight.sum())
     return wrong * -math.log(np.finfo(np.float64).eps)
