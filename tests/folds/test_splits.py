@@ -180,5 +180,5 @@ def test_fits_of_the_groups_of_a_splitter_are_counted_before_it_splits() -> None
             raise AssertionError("it was asked to split")
 
     task = Task(np.zeros((40, 1)), truth_of([0, 1] * 20), groups=np.arange(40))
-    with pytest.raises(InputError, match="40000000 fits|40,000,000 fits"):
+    with pytest.raises(InputError, match="40,000,000 fits"):
         make_folds(task, Splitter(), n_configurations=1_000_000)
