@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils._param_validation import InvalidParameterError
 
@@ -63,6 +69,71 @@ def test_a_choice_that_is_no_configuration_is_refused(refit: Any) -> None:
         ho.InputError, match="the callable refit must return the number of a configuration, from 0 to 1"
     ):
         ho.HeldOutSearchCV(TREE, GRID, cv=2, refit=refit, n_bootstraps=10).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "metric", [accuracy_score, {"one": "accuracy", "two": accuracy_score}, lambda truth, labels: 1.0]
+)
+def test_a_function_of_two_arguments_is_no_scorer(metric: Any) -> None:
+    with pytest.raises(ho.InputError, match=r"scoring must be .*|looks like it is a metric"):
+        ho.HeldOutSearchCV(TREE, GRID, cv=2, scoring=metric, refit=False).fit(X, Y)
+
+
+def test_a_finished_search_or_its_results_are_refused_with_the_call_for_them() -> None:
+    finished = GridSearchCV(TREE, GRID, cv=2).fit(X, Y)
+    with pytest.raises(ho.InputError, match=r"y_true must be .* got GridSearchCV; .* `ho.correct\(search\)`"):
+        ho.estimate(finished)
+    with pytest.raises(ho.InputError, match=r"got HeldOutSearchCV; .* one of heldout must be fitted first"):
+        ho.compare_configurations(ho.HeldOutSearchCV(TREE, GRID))
+    with pytest.raises(ho.InputError, match="these are the cv_results_ of a search; give the search itself"):
+        ho.correct(finished.cv_results_)
+
+
+def test_a_splitter_of_splits_is_quoted_shortly() -> None:
+    splits = [(np.arange(10), np.arange(10, 20)), (np.arange(10, 20), np.arange(10))]
+    with pytest.raises(ho.InputError, match=r"`repeats=2` needs a splitter that shuffles") as refused:
+        ho.HeldOutSearchCV(TREE, GRID, cv=splits, repeats=2).fit(X, Y)
+    assert len(str(refused.value)) < 300
+
+
+@pytest.mark.parametrize("labels", [Y, np.where(Y, "yes", "no"), Y + (np.arange(20) > 10)])
+def test_a_column_of_names_among_predictions_is_named(labels: Any) -> None:
+    table = pd.DataFrame({"a": Y / 2, "who": [f"row {i}" for i in range(20)], "b": Y / 3})
+    for metric in ("accuracy", "log_loss"):
+        with pytest.raises(ho.InputError, match="predictions hold text in 'who' and numbers in other columns"):
+            ho.estimate(labels, table, metric=metric)
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "log_loss"])
+@pytest.mark.parametrize("shape", [(20, 4), (20, 4, 2)])
+def test_one_score_for_each_row_does_not_score_three_classes(metric: str, shape: tuple[int, ...]) -> None:
+    said = rf"predictions of shape {re.escape(str(shape))} .* such as 0\.\d+, which is no label; pass .* 3 classes"
+    with pytest.raises(ho.InputError, match=said):
+        ho.estimate(np.arange(20) % 3, np.random.default_rng(0).random(shape), metric=metric)
+
+
+@pytest.mark.parametrize("odd", [{"a": Y}, 3, csr_matrix(np.eye(20))])
+def test_what_is_no_array_of_predictions_is_quoted(odd: Any) -> None:
+    with pytest.raises(ho.InputError, match=r"predictions must be an array or a table, .* got [^(]"):
+        ho.estimate(Y, odd, metric="roc_auc")
+
+
+def test_a_number_of_folds_is_no_label_of_rows() -> None:
+    with pytest.raises(ho.InputError, match=r"folds must have shape .* got 5\."):
+        ho.estimate(Y, SCORES, metric="roc_auc", folds=5)
+
+
+def test_a_file_that_cannot_be_written_or_is_missing_is_refused(tmp_path: Path) -> None:
+    nowhere = tmp_path / "missing" / "model.skops"
+    with pytest.raises(ho.InputError, match=r"the model could not be written to .*no such file"):
+        ho.save_model(TREE.fit(X, Y), nowhere)
+    with pytest.raises(ho.InputError, match=r"there is no file .*model\.skops; give the path"):
+        ho.load_model(nowhere)
+    search = ho.HeldOutSearchCV(TREE, GRID, cv=2, n_bootstraps=10, random_state=0).fit(X, Y)
+    with pytest.raises(
+        ho.InputError, match=r"path must end in \.html, as the report is an HTML page, got '.*\.pdf'"
+    ):
+        search.report(tmp_path / "report.pdf")
 
 
 SCORES = np.random.default_rng(1).random((20, 3))

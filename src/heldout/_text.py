@@ -138,6 +138,11 @@ def counted(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
+def all_of(n_configurations: int) -> str:
+    """'all 3 configurations', 'the only configuration'."""
+    return "the only configuration" if n_configurations == 1 else f"all {n_configurations} configurations"
+
+
 def bytes_text(n_bytes: float) -> str:
     """Bytes with their unit.
 

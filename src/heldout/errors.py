@@ -175,6 +175,16 @@ def text_of(error: BaseException) -> str:
         return ""
 
 
+def unwritable(what: str, path: object, error: OSError) -> InputError:
+    """The error for a file of the user that cannot be written."""
+    reason = (error.strerror or str(error)).lower()
+    return InputError(
+        f"{what} could not be written to '{path}': {reason}; give a path in an existing folder that can be written "
+        "to and has room.",
+        argument="path",
+    )
+
+
 def reason_of(error: BaseException) -> str:
     """The text of an exception for a place within a sentence: on one line, without its full stop.
 

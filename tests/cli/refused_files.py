@@ -95,6 +95,11 @@ def tables_to_tune(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
         "one-class.csv": frame.assign(outcome="no"),
         "missing.csv": frame.assign(outcome=[None, *["no", "yes"] * 29, "no"]),
         "rare.csv": frame.assign(outcome=["rare"] * 3 + ["no"] * 30 + ["yes"] * 27),
+        "misspelt.csv": frame.assign(
+            name=[f"row {i}" for i in ROWS],
+            day=[f"{2000 + i}-01-01" for i in ROWS],
+            answer=["yeah", *LETTERS[1:]],
+        ),
         "lonely.csv": frame.assign(outcome=np.where(ROWS == 7, "yes", "no")),
         "bare.csv": frame.drop(columns=["a", "text", "site"]),
         "three-sites.csv": frame.assign(site=np.repeat([0, 1, 2], 20)),

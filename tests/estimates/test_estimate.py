@@ -346,7 +346,7 @@ REFUSED = {
         np.array(["n", "y"])[Y],
         pd.DataFrame({"a": PROBABILITIES[:, 0], "b": np.array(["n", "y"])[Y]}),
         {"metric": "accuracy"},
-        "labels must be of one type, got float and str",
+        "predictions hold text in 'b' and numbers in other columns",
     ),
     "rows of different lengths": (Y, [[1, 2], [1]] * 50, {"metric": "accuracy"}, "rows of different lengths"),
     "fractions for a metric of labels": (

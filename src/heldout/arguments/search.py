@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -423,6 +424,7 @@ def scoring_with_metrics(scoring: Any) -> Any:
     if isinstance(scoring, Mapping):
         return {name: scoring_with_metrics(one) for name, one in scoring.items()}
     if not isinstance(scoring, list | tuple | set):
+        _check_is_scorer(scoring)
         return scoring
     if not all(isinstance(one, str) or _is_metric(one) for one in scoring):
         return scoring
@@ -435,6 +437,23 @@ def scoring_with_metrics(scoring: Any) -> Any:
             argument="scoring",
         )
     return {name: scoring_with_metrics(one) for name, one in zip(names, scoring, strict=True)}
+
+
+def _check_is_scorer(scoring: Any) -> None:
+    """Refuse a function that cannot be called as a scorer, with the model, X and y: it is probably a metric."""
+    if not inspect.isroutine(scoring):
+        return
+    try:
+        inspect.signature(scoring).bind_partial(None, None, None)
+    except TypeError:
+        name = getattr(scoring, "__name__", "it")
+        raise InputError(
+            f"scoring must be a name or a scorer that takes the model, X and y, got the function {name!r}, which "
+            f"takes fewer; give the name of a metric, or make_scorer({name}).",
+            argument="scoring",
+        ) from None
+    except ValueError:  # a function without a known signature
+        return
 
 
 def scorers_of(search: BaseSearchCV) -> tuple[Any, Any]:

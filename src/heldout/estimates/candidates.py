@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import all_of
 from heldout._types import Array, Booleans, Codes, Floats, Indices, Weightings
 from heldout.data.row_part import RowPart, row_part
 from heldout.data.task import TaskKind, Truth, labels_text
@@ -299,8 +300,7 @@ def check_some_left(candidates: Indices, names: Sequence[str], failed: Mapping[i
     if not candidates.size:
         first = min(failed)
         raise InputError(
-            f"all {len(names)} configurations failed, so nothing can be estimated; the first: {names[first]}: "
-            f"{failed[first]}."
+            f"{all_of(len(names))} failed, so nothing can be estimated; the first: {names[first]}: {failed[first]}."
         )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -19,7 +20,17 @@ import numpy as np
 from heldout import _defaults
 from heldout._text import counted
 from heldout._types import Array, Booleans, Codes, Floats
-from heldout.data.task import TaskKind, Truth, array_of, check_labels_or_numbers, distinct, missing, numbers_of
+from heldout.data.task import (
+    TaskKind,
+    Truth,
+    array_of,
+    check_labels_or_numbers,
+    distinct,
+    labels_text,
+    missing,
+    numbers_of,
+    shortened,
+)
 from heldout.errors import InputError
 from heldout.estimates.responses import ResponseName, check_settings, read_response
 from heldout.metrics.base import Metric, Response, times_of
@@ -171,7 +182,7 @@ def folds_from_labels(labels: Any, n_rows: int, n_repeats: int) -> Codes:
     if table.ndim != 2 or table.shape[0] != n_rows or table.shape[1] not in (1, n_repeats):
         raise InputError(
             f"folds must have shape ({n_rows},) or ({n_rows}, {n_repeats}), one label per row (and repeat), got "
-            f"{shape}.",
+            f"{shape if shape else shortened(labels)}.",
             argument="folds",
         )
     absent = missing(table)
@@ -230,6 +241,12 @@ def training_rows_of(folds: Codes | None, tested: Booleans) -> float | None:
 def _four_dimensional(truth: Truth, predictions: Any) -> tuple[Array, tuple[str, ...]]:
     """The array as (N, C, R, outputs), and the names of the configurations."""
     array = array_of(predictions, "predictions")
+    if array.ndim == 0:
+        raise InputError(
+            f"predictions must be an array or a table, {SHAPES}, got {shortened(predictions)}; "
+            "`ho.read_predictions` reads a file or a dict of columns.",
+            argument="predictions",
+        )
     check_labels_or_numbers(array, "predictions")
     if array.ndim == 1:
         as_column = "to_frame()" if hasattr(predictions, "to_frame") else "reshape(-1, 1)"
@@ -256,7 +273,26 @@ def _four_dimensional(truth: Truth, predictions: Any) -> tuple[Array, tuple[str,
             "repeats; pass class probabilities as (rows, configurations, repeats, classes): "
             "predictions[:, :, None, :]."
         )
-    return array.reshape(array.shape + (1,) * (4 - array.ndim)), names_of_columns(predictions, array.shape[1])
+    names = names_of_columns(predictions, array.shape[1])
+    _check_no_text_beside_numbers(array, names)
+    return array.reshape(array.shape + (1,) * (4 - array.ndim)), names
+
+
+def _check_no_text_beside_numbers(array: Array, names: Sequence[str]) -> None:
+    """Refuse configurations of text beside those of numbers: names of the rows were left in the table."""
+    if array.dtype.kind != "O":
+        return
+    columns = [array[:, j].ravel().tolist() for j in range(array.shape[1])]
+    are_texts = [any(isinstance(value, str) for value in column) for column in columns]
+    if any(are_texts) and any(
+        isinstance(value, Real) for j in np.flatnonzero(~np.array(are_texts)) for value in columns[j]
+    ):
+        texts = labels_text([name for name, is_text in zip(names, are_texts, strict=True) if is_text])
+        raise InputError(
+            f"predictions hold text in {texts} and numbers in other columns; leave out what is no prediction, and "
+            "give all others as labels or all as numbers.",
+            argument="predictions",
+        )
 
 
 def names_of_columns(table: Any, n_columns: int) -> tuple[str, ...]:

@@ -147,6 +147,12 @@ def read_inputs(
     }  # fmt: skip
     if isinstance(y_true, input_arrays.FittedSearch):
         y_true, predictions = input_arrays.parts_of_search(y_true, predictions)
+    elif hasattr(y_true, "fit") or hasattr(y_true, "trials"):
+        raise InputError(
+            f"y_true must be true values, or a fitted search of heldout, got {type(y_true).__name__}; a finished "
+            "search of another package is for `ho.correct(search)`, one of heldout must be fitted first.",
+            argument="y_true",
+        )
     source = y_true.predictions if isinstance(y_true, input_arrays.KnownPredictions) else predictions
     asked = source.remembered if isinstance(source, HeldOutPredictions) else SearchQuestion()
     # Blocks of the search are no setting of a method that draws no rows, and must not be refused for it.

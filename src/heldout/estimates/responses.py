@@ -38,8 +38,8 @@ def read_response(
     if on_labels:
         return Response.LABELS, cut(truth, scores, kind, threshold)
     if kind not in metric.responses:
-        why = "" if response != "auto" else f" as they reach {_ends(scores)}, beyond [0, 1]{_advice(scores)}"
-        raise InputError(f"{metric.name} needs {' or '.join(metric.responses)}, got {kind}{why}.")
+        got = f"numbers from {_ends(scores)}, beyond [0, 1]{_advice(scores)}" if response == "auto" else kind
+        raise InputError(f"{metric.name} needs {' or '.join(metric.responses)}, got {got}.")
     return kind, scores
 
 
@@ -216,6 +216,15 @@ def _all_labels(truth: Truth, present: Floats) -> bool:
 
 
 def _from_labels(truth: Truth, array: Array, metric: Metric, threshold: float | None) -> Codes:
+    if truth.kind is TaskKind.MULTICLASS and array.dtype.kind == "f" and array.shape[3] == 1:
+        present = _present(array)
+        if not _all_labels(truth, present) and (present % 1 != 0).any():
+            raise InputError(
+                f"predictions of shape {array.shape[: 2 + (array.shape[2] > 1)]} hold one number for each row, "
+                f"configuration and repeat, such as {present[present % 1 != 0][0]:.6g}, which is no label; pass "
+                f"labels, or scores of the {truth.n_classes} classes as (rows, configurations, repeats, classes).",
+                argument="predictions",
+            )
     if Response.LABELS not in metric.responses:
         raise InputError(
             f"{metric.name} needs {' or '.join(metric.responses)}, but the predictions are labels; pass those, or "

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.exceptions import FitFailedWarning
 
-from heldout._text import counted
+from heldout._text import all_of, counted
 from heldout._types import Floats, Indices
 from heldout.configurations import Configurations
 from heldout.data.task import Task, Truth
@@ -214,8 +214,8 @@ def warn_of_failures(found: RaceResults, search: Search) -> int | None:
         # A TypeError in all fits is a wrong argument, which scikit-learn raises as such.
         all_of_type = all(reason.startswith("TypeError: ") for reason in reasons)
         raise (ArgumentError if all_of_type else InputError)(
-            f"all {total} configurations failed, so there is no winner; fix them (in Python, `error_score='raise'` "
-            "shows the first error in full): "
+            f"{all_of(total)} failed, so there is no winner; fix {'it' if total == 1 else 'them'} (in Python, "
+            "`error_score='raise'` shows the first error in full): "
             f"{'; '.join(reasons).rstrip('.')}.{_splits_at_fault(found, search.task.truth)}"
         )
     raised = [why for why in found.failures.values() if not why.startswith(NO_NUMBER)]

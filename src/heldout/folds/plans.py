@@ -727,9 +727,20 @@ def check_class_sizes(task: Task, n_folds: int) -> None:
     if counts[least] < n_folds:
         assert task.truth.classes is not None
         label = labels_text(task.truth.classes[least : least + 1])
+        if counts[least] < 2:
+            lonely = int((counts == counts[least]).sum())
+            rows = counted(int(counts[least]), "row")
+            what = f"class {label} has {rows}"
+            if lonely > 1:
+                what = f"{lonely} of {len(counts)} classes have {rows} each, {label} for instance"
+            raise InputError(
+                f"{what}, and a class needs 2, one to train and one to test; correct misspelt labels, gather more "
+                "rows, or leave these out.",
+                argument="cv",
+            )
         raise InputError(
             f"class {label} has {counts[least]} rows, fewer than the {n_folds} folds; use at most "
-            f"`cv={int(max(counts[least], 2))!r}` or `cv={AUTO!r}`, or gather more rows of it.",
+            f"`cv={int(counts[least])!r}` or `cv={AUTO!r}`, or gather more rows of it.",
             argument="cv",
         )
 

@@ -354,8 +354,8 @@ def _splitter_of_repeat(
         return kind(5 if cv is None else int(cv), shuffle=True, random_state=seed)
     if not hasattr(cv, "random_state") or not getattr(cv, "shuffle", True):
         raise InputError(
-            f"`repeats={repeats!r}` needs a splitter that shuffles with a random_state, got {cv!r}; use an "
-            "integer, a splitter with shuffle=True, or `repeats=1`.",
+            f"`repeats={repeats!r}` needs a splitter that shuffles with a random_state, got {shortened(cv)}; use "
+            "an integer, a splitter with shuffle=True, or `repeats=1`.",
             argument="repeats",
         )
     reseeded = copy.copy(cv)

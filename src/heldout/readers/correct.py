@@ -54,6 +54,11 @@ def cross_validated_models(results: Mapping[Any, Any], metric: str | None) -> Fi
         raise InputError(
             f"these are the results of one model, which was not selected among others; {_WHAT_IS_NEEDED}."
         )
+    if any(str(key).startswith("mean_test_") for key in results):
+        raise InputError(
+            "these are the cv_results_ of a search; give the search itself to ho.correct, or the scores of their "
+            "splits (splits, configurations) to ho.estimate_from_scores."
+        )
     names = tuple(str(name) for name in results)
     if not names or len(set(names)) < len(names):
         raise InputError(

@@ -62,19 +62,27 @@ def _why_unreadable(column: Any) -> str:
     present = column.dropna()
     if not len(present):
         return "all missing"
-    if column.dtype.kind in "Mmc":
-        return {"M": "dates", "m": "durations", "c": "complex numbers"}[column.dtype.kind]
+    if column.dtype.kind != "O" and (stranger := neither_labels_nor_numbers(column)):
+        return stranger
     if column.dtype.kind == "O" and not all(isinstance(value, str | bool | int | float) for value in present):
         return f"values of type {type(present.iloc[0]).__name__}"
     return "constant" if present.nunique() == 1 and len(present) == len(column) else ""
+
+
+def neither_labels_nor_numbers(column: Any) -> str:
+    """What a column holds if it holds dates, as text too, durations or complex numbers; else empty."""
+    if column.dtype.kind == "O":
+        present = column.dropna()
+        return "dates" if all(isinstance(value, str) and DATE.fullmatch(value.strip()) for value in present) else ""
+    return {"M": "dates", "m": "durations", "c": "complex numbers"}.get(column.dtype.kind, "")
 
 
 def _why_doubtful(column: Any, name: str) -> str:
     """Why a column is probably not meant as a predictor: it identifies rows, or holds dates."""
     present = column.dropna()
     if column.dtype.kind == "O" and all(isinstance(value, str) for value in present):
-        if all(DATE.fullmatch(value.strip()) for value in present):
-            return "dates"
+        if dates := neither_labels_nor_numbers(column):
+            return dates
         if present.nunique() == len(present) > 2:
             return "text that differs in every row, like a name or number of the row"
         if present.nunique() > max(MOST_CATEGORIES, len(present) / 2) and not _mostly_numbers(present.unique()):

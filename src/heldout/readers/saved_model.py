@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from heldout._papers import of_papers
-from heldout.errors import InputError, MissingExtraError, reason_of
+from heldout.errors import InputError, MissingExtraError, reason_of, unwritable
 from heldout.readers.columns import damage_refused
 
 CACHE = "joblib.memory.Memory"
@@ -147,6 +147,8 @@ def load_model(path: str | Path, trust: Iterable[str] = ()) -> Any:
     """
     trusted = _trusted(trust)
     _check_path(path)
+    if not Path(path).exists():
+        raise InputError(f"there is no file {path}; give the path of a saved model.", argument="path")
     with damage_refused(path, "a model"):
         data = Path(path).read_bytes()
         types = _skops().get_untrusted_types(data=data)
@@ -202,7 +204,10 @@ def save_model(model: Any, path: str | Path) -> list[str]:
             "by joblib.dump, which runs code when it is loaded.",
             argument="model",
         ) from error
-    Path(path).write_bytes(data)
+    try:
+        Path(path).write_bytes(data)
+    except OSError as error:
+        raise unwritable("the model", path, error) from error
     return not_reviewed(model, types)
 
 

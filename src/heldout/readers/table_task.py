@@ -40,7 +40,7 @@ from heldout.readers.columns import (
     text_of,
 )
 from heldout.readers.csv_table import DECIMAL_COMMA, MISSING_TOKENS, NO_ANSWER, CellFormat
-from heldout.readers.predictors import excluded_columns, remarks_on_text
+from heldout.readers.predictors import excluded_columns, neither_labels_nor_numbers, remarks_on_text
 from heldout.readers.tables import Table, missing_as_written
 from heldout.spaces.preprocessing import column_kinds
 from heldout.spaces.presets import MOST_CLASSES
@@ -316,8 +316,13 @@ def _telling(frame: Any, target: Any, kind: TaskKind) -> dict[str, str]:
 
 
 def _truth(column: Any, target: str, kind: str | None, positive: str | None) -> tuple[Truth, str]:
-    if column.dtype.kind in "mMc":
-        raise InputError(f"the target column {target!r} holds {column.dtype}; it must hold labels or numbers.")
+    stranger = neither_labels_nor_numbers(column)
+    is_text = column.dtype.kind == "O"
+    if stranger and not (is_text and kind == CLASSIFICATION):
+        raise InputError(
+            f"the target column {target!r} holds {stranger}; it must hold labels or numbers, for instance the days "
+            f"since the first date{f', or use `task={CLASSIFICATION!r}` if they are labels' if is_text else ''}."
+        )
     distinct = int(column.nunique())
     if distinct == 1:
         raise InputError(

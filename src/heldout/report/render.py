@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout.errors import InputError
+from heldout.errors import InputError, unwritable
 from heldout.estimates.base import quantity_sentence
 from heldout.metrics.named import direction_sentence
 from heldout.protocols.learning.curve import LearningCurve
@@ -59,14 +59,12 @@ def write_report(result: Any, path: str | os.PathLike[str]) -> Path:
 def written(page: str, path: str | os.PathLike[str], what: str) -> Path:
     """Write a page to a file, and return the path; an error names the reason."""
     target = Path(path)
+    if target.suffix.lower() not in ("", ".html", ".htm"):
+        raise InputError(f"path must end in .html, as {what} is an HTML page, got '{target}'.", argument="path")
     try:
         target.write_text(page, encoding="utf-8", newline="\n")
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(
-            f"{what} could not be written to '{target}': {reason}; give a path in an existing folder that can be "
-            "written to and has room."
-        ) from error
+        raise unwritable(what, target, error) from error
     return target
 
 
