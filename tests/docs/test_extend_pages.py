@@ -7,12 +7,16 @@ import inspect
 import re
 import textwrap
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from functools import cache
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from sklearn.base import BaseEstimator, clone
 
 ROOT = Path(__file__).parents[2]
 FOLDER, SOURCE = ROOT / "notes" / "extend", ROOT / "src" / "heldout"
@@ -138,19 +142,43 @@ def listed_on(page: str, name: str) -> dict[str, Member]:
     }
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_the_example_prints_what_the_page_shows(page: str, capsys: pytest.CaptureFixture[str]) -> None:
-    names_after(page)
-    assert capsys.readouterr().out == example_of(page).printed
+class Course(NamedTuple):
+    """What an example made and printed."""
+
+    names: dict[str, Any]
+    printed: str
+    attributes: dict[type, dict[str, Any]]
+    """Of its classes, which mistakes change."""
 
 
-def names_after(page: str) -> dict[str, Any]:
-    """The names that the example of a page makes."""
+@cache
+def course_of(page: str) -> Course:
     names: dict[str, Any] = {"__name__": "example"}
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), redirect_stdout(StringIO()) as out:
         warnings.simplefilter("error")
         exec(compile(example_of(page).code, f"{page}.md", "exec", dont_inherit=True), names)
-    return names
+    classes = [each for each in names.values() if isinstance(each, type) and each.__module__ == "example"]
+    return Course(names, out.getvalue(), {cls: dict(vars(cls)) for cls in classes})
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_example_prints_what_the_page_shows(page: str) -> None:
+    assert course_of(page).printed == example_of(page).printed
+
+
+@contextmanager
+def names_after(page: str) -> Iterator[dict[str, Any]]:
+    """The names that the example of a page makes, its models not fitted; its classes are as they were afterwards."""
+    course = course_of(page)
+    names = course.names.items()
+    yield {name: clone(each) if isinstance(each, BaseEstimator) else each for name, each in names}
+    for cls, attributes in course.attributes.items():
+        changed = [name for name, each in vars(cls).items() if attributes.get(name) is not each]
+        for name in changed:
+            if name in attributes:
+                setattr(cls, name, attributes[name])
+            else:
+                delattr(cls, name)
 
 
 @pytest.mark.parametrize("documented", DOCUMENTED, ids=lambda each: each.name)
@@ -302,8 +330,7 @@ def test_the_page_quotes_the_messages_of_mistakes(page: str) -> None:
     quoted = quoted_on(page)
     found = set()
     for code in [code for on, code in MISTAKES if on == page]:
-        names = names_after(page)
-        with warnings.catch_warnings():
+        with names_after(page) as names, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with pytest.raises(Exception) as caught:
                 exec(compile(code, f"{page}.md", "exec", dont_inherit=True), names)
