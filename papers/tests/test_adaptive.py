@@ -21,7 +21,7 @@ from heldout_papers.adaptive.study import METHODS
 from heldout_papers.engine.page import StudyTable
 
 SMALL: dict[str, Any] = {
-    "searchers": ["random", "tpe"], "rows": 40, "trials": 8, "centre": (40, 8), "repetitions": 2, "n_nested": 1,
+    "searchers": ["random", "tpe"], "rows": 40, "trials": 5, "centre": (40, 5), "repetitions": 2, "n_nested": 1,
     "n_bootstraps": 20, "random_state": 0,
 }  # fmt: skip
 
@@ -78,7 +78,7 @@ def test_it_is_the_same_for_any_number_of_processes_and_continues(tmp_path: Path
     two = adaptive(["noise"], **SMALL, n_jobs=2)
     for other in (again, two):
         pd.testing.assert_frame_equal(one.to_frame(each=True), other.to_frame(each=True))
-    back = AdaptiveStudy.from_frame(one.to_frame(each=True), centre=(40, 8))
+    back = AdaptiveStudy.from_frame(one.to_frame(each=True), centre=(40, 5))
     assert back.place("noise", "tpe") == one.place("noise", "tpe")
     assert back.summary(0, "bbc")["bias"] == pytest.approx(one.summary(0, "bbc")["bias"], abs=1e-6)
     assert [row["n"] for row in one.rows()[:5]] == [2, 2, 2, 2, 1]

@@ -51,7 +51,7 @@ def test_it_leaves_the_numbers_of_the_library(command: Command, tables: Path) ->
 
 
 def test_quick_takes_three_tables_and_a_finished_study_is_not_done_again(command: Command, tables: Path) -> None:
-    asked = ["study", "intervals-on-tables", str(tables), "--quick", *SMALL]
+    asked = ["study", "intervals-on-tables", str(tables), "--quick", *SMALL, "--repetitions", "1"]
     ended = command(*asked)
     first = json.loads(Path("heldout-study/study.json").read_text())
     resumed = command(*asked, "--resume")

@@ -15,6 +15,7 @@ import heldout as ho
 
 Command = Callable[..., Any]
 Write = Callable[..., Path]
+pytestmark = pytest.mark.usefixtures("short_page")
 FEW = ["--target", "outcome", "--n-jobs", "1", "--cv", "3", "--n-bootstraps", "20"]
 
 

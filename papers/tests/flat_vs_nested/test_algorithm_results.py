@@ -147,8 +147,9 @@ def test_folds_of_flat_may_be_its_own() -> None:
     assert 0.5 < min(flat, nested, future) <= max(flat, nested, future) <= 1
     # With one configuration nested cross-validation chooses nothing: both differ by their folds alone.
     fixed = Algorithm.of("knn", KNN, {"kneighborsclassifier__n_neighbors": [3]})
-    assert one(fixed, split).flat == one(fixed, split).nested
-    assert one(fixed, split, has_own_folds=True).flat != one(fixed, split, has_own_folds=True).nested
+    shared, own = one(fixed, split), one(fixed, split, has_own_folds=True)
+    assert shared.flat == shared.nested
+    assert own.flat != own.nested
 
 
 def test_a_metric_that_no_model_can_be_read_for_is_a_failure_with_a_reason() -> None:
