@@ -168,7 +168,7 @@ def test_the_example_prints_what_the_page_shows(page: str) -> None:
 
 @contextmanager
 def names_after(page: str) -> Iterator[dict[str, Any]]:
-    """The names that the example of a page makes, its models not fitted; its classes are as they were afterwards."""
+    """The names that the example of a page makes, models not fitted; afterwards its classes are as they were."""
     course = course_of(page)
     names = course.names.items()
     yield {name: clone(each) if isinstance(each, BaseEstimator) else each for name, each in names}
