@@ -56,10 +56,14 @@ def write_report(result: Any, path: str | os.PathLike[str]) -> Path:
     return written(render_html(result if isinstance(result, Facts) else facts(result)), path, "the report")
 
 
+OTHER_FORMATS = (".pdf", ".docx", ".doc", ".odt", ".md", ".txt", ".json", ".png", ".svg")
+"""Endings of files in which nobody looks for an HTML page."""
+
+
 def written(page: str, path: str | os.PathLike[str], what: str) -> Path:
     """Write a page to a file, and return the path; an error names the reason."""
     target = Path(path)
-    if target.suffix.lower() not in ("", ".html", ".htm"):
+    if target.suffix.lower() in OTHER_FORMATS:
         raise InputError(f"path must end in .html, as {what} is an HTML page, got '{target}'.", argument="path")
     try:
         target.write_text(page, encoding="utf-8", newline="\n")
