@@ -26,15 +26,12 @@ TOOLS = {
 """The exports by their names on the page."""
 
 
-def write_short_page(content: Any, path: Path) -> Path:
-    path.write_text("<title>A page that these tests do not read</title>", encoding="utf-8")
-    return path
+pytestmark = pytest.mark.usefixtures("short_page")
 
 
 @pytest.fixture(autouse=True)
 def surroundings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A report without its figures, which take longer than a search, and modules that leave nothing behind."""
-    monkeypatch.setattr("heldout.report.write_report", write_short_page)
+    """Modules leave nothing behind."""
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     yield

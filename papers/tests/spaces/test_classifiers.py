@@ -32,7 +32,7 @@ CLASSIFIERS = [
     RandomSubspaceKNN(n_estimators=20, max_features=0.9),
     BoostedLinear(),
     BoostedLinear("hinge"),
-    SquareRootForest(n_trees=20),
+    SquareRootForest(n_trees=5),
     LeastSquaresSVM(C=100.0),
 ]
 
