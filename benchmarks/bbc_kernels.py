@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from heldout.kernels.dispatch import KERNELS, CellSums, RankSums, best_out_of_bag, draw_units
-from heldout.selection.draws import map_blocks
+from heldout.selection.bootstrap_draws import map_blocks
 
 SEED = 20180709
 TARGETS = {"roc_auc_score loop": 3000, "scipy.stats.bootstrap, AUC": 1000, "scipy.stats.bootstrap, 0-1": 250}

@@ -29,7 +29,7 @@ from heldout.data.task import TaskKind, Truth, truth_of
 from heldout.kernels.dispatch import KERNELS, draw_units
 from heldout.metrics import metric_named
 from heldout.metrics.aggregate import aggregate_score
-from heldout.selection.draws import map_blocks
+from heldout.selection.bootstrap_draws import map_blocks
 
 SEED = 20180709
 Loop = Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], Any]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from heldout.estimates import optimism
+from heldout.estimates import selection_optimism as optimism
 from heldout_papers.corrections.advice_evidence import cell_files
 
 ROOT = Path(__file__).parents[2]

@@ -32,7 +32,7 @@ from heldout.execution.run import RunSettings, kept_part, open_run
 from heldout.execution.search import Search
 from heldout.execution.search_check import check_search, warn_if_too_small, warn_of_settings
 from heldout.execution.store.search_note import note_of
-from heldout.execution.store.so_far import SearchSoFar
+from heldout.execution.store.unfinished_search import SearchSoFar
 from heldout.execution.training_size import SmallerTraining, corrected_for_size, smaller_training_in
 from heldout.flags import Flag
 from heldout.imputation.tables import missing_counts

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import heldout as ho
 from heldout.imputation.settings import Imputation
 from heldout.metrics.survival_model import survival
-from heldout.protocols.draws import drawn_rows
+from heldout.protocols.drawn_rows import drawn_rows
 from heldout.spaces import CoxRegression, StatsmodelsCox
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")

@@ -17,7 +17,7 @@ from heldout.protocols.validation.intervals import IntervalKind
 from heldout.readers.formats import FORMATS
 from heldout.search.optuna.cross_fitting import Feedback
 from heldout.selection import RULES as SELECTION_RULES
-from heldout.selection.draws import BLOCK_KINDS
+from heldout.selection.bootstrap_draws import BLOCK_KINDS
 from heldout.spaces.regressions import MODELS
 
 PAIRS = {

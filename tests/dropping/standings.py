@@ -12,7 +12,7 @@ from heldout.metrics import metric_named
 from heldout.metrics.aggregate import aggregate_score
 from heldout.metrics.base import Metric, oriented
 from heldout.selection import Best
-from heldout.selection.draws import Draws, always
+from heldout.selection.bootstrap_draws import Draws, always
 from heldout.selection.replay import SelectionReplay
 
 

@@ -13,7 +13,7 @@ from heldout.dropping.base import Course
 from heldout.dropping.bootstrap import drawn_again
 from heldout.metrics import metric_named
 from heldout.metrics.custom import OpaqueMetric
-from heldout.selection import draws as draws_module
+from heldout.selection import bootstrap_draws as draws_module
 
 
 def drawn(standing, n_bootstraps: int) -> np.ndarray:

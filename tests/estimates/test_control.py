@@ -64,7 +64,7 @@ def test_value_interval_and_distribution_move_together():
 def test_the_control_by_hand():
     """Every configuration that a bootstrap chose, and the winner, each on as many bootstraps."""
     from heldout._streams import stream
-    from heldout.selection.draws import Draws, always
+    from heldout.selection.bootstrap_draws import Draws, always
 
     found = estimate(Y, VALUES, metric=RMSE, **FAST)
     draws = Draws(stream(0, "draws"), 60, np.arange(N), always, always)

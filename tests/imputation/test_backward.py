@@ -20,7 +20,7 @@ from heldout.imputation.backward import BackwardSelection, pooled_p_value
 from heldout.imputation.coefficients import Coefficients, pool_coefficients
 from heldout.imputation.imputed_model import ImputedModel
 from heldout.imputation.settings import Imputation
-from heldout.protocols.draws import drawn_rows
+from heldout.protocols.drawn_rows import drawn_rows
 from heldout.spaces import CoxRegression
 from heldout.spaces.regressions import regression
 

@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from twins import compiled_kernels
 
 from heldout.kernels import reference
-from heldout.selection.draws import map_blocks
+from heldout.selection.bootstrap_draws import map_blocks
 
 compiled: Any = compiled_kernels()
 needs_compiled = pytest.mark.skipif(compiled is None, reason="this installation was built without a C++ compiler")

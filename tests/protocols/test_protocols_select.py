@@ -29,7 +29,7 @@ import heldout as ho
 from heldout.arguments.search import SearchArguments, repeatable
 from heldout.errors import InputError
 from heldout.execution.copies import with_copies_together
-from heldout.protocols.draws import drawn_rows
+from heldout.protocols.drawn_rows import drawn_rows
 from heldout.protocols.learning.protocol import subsampled_folds, training_counts
 
 CANCER = load_breast_cancer()

@@ -17,8 +17,8 @@ from drawn import elements
 
 from heldout.report.displays.base import Display, embedded
 from heldout.report.displays.corrected_score import CorrectedScoreDisplay
+from heldout.report.displays.curves import CalibrationDisplay, PrecisionRecallDisplay, RocCurveDisplay
 from heldout.report.displays.pages import FittedDisplay, ResidualsDisplay
-from heldout.report.displays.winner_curves import CalibrationDisplay, PrecisionRecallDisplay, RocCurveDisplay
 from heldout.report.entries import Facts
 from heldout.scales import MORE_SERIES, SERIES, scale_of
 

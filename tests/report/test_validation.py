@@ -20,8 +20,8 @@ from heldout.protocols.validation.estimate import Validation
 from heldout.references import REFERENCES
 from heldout.report import facts, render_html, write_report
 from heldout.report.displays.base import embedded
+from heldout.report.displays.curves import CalibrationDisplay, DecisionCurveDisplay, RocCurveDisplay
 from heldout.report.displays.pages import OptimismDisplay
-from heldout.report.displays.winner_curves import CalibrationDisplay, DecisionCurveDisplay, RocCurveDisplay
 from heldout.report.entries import Facts, facts_of_json
 
 

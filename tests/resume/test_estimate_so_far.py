@@ -19,7 +19,7 @@ import heldout as ho
 from heldout.errors import InputError, StoreError
 from heldout.evaluate import evaluation_so_far
 from heldout.execution.store import SQLiteStore
-from heldout.execution.store.so_far import search_so_far
+from heldout.execution.store.unfinished_search import search_so_far
 from heldout.flags import Flag
 
 N, C = 120, 4

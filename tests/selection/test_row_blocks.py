@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from heldout.kernels.dispatch import draw_units
-from heldout.selection.draws import Draws, RowBlocks, always
+from heldout.selection.bootstrap_draws import Draws, RowBlocks, always
 
 SEED = 11
 

@@ -14,7 +14,7 @@ from sklearn.linear_model import Ridge
 
 import heldout as ho
 from heldout.data.task import Task, truth_of
-from heldout.estimates.base import interval_around
+from heldout.estimates.intervals import interval_around
 from heldout.folds.splits import make_folds
 from heldout.metrics import metric_named
 from heldout.protocols.nested.intervals import bates_hastie_tibshirani

@@ -11,7 +11,7 @@ import pytest
 import heldout as ho
 from heldout._streams import stream
 from heldout.data.task import TaskKind, Truth
-from heldout.selection.draws import Draws, always
+from heldout.selection.bootstrap_draws import Draws, always
 from heldout_papers import BiasSetting, bias
 from heldout_papers.bias import BiasMoments
 from heldout_papers.bias.matrix import BiasMatrix

@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score
 
 import heldout as ho
 from heldout._streams import stream
-from heldout.selection.draws import Draws, always
+from heldout.selection.bootstrap_draws import Draws, always
 from heldout_papers.timing.plain import auc, bbc_bound, bbc_f_bound, fold_scores, of_bootstrap, of_fold_bootstrap
 
 RNG = np.random.default_rng(5)

@@ -58,7 +58,7 @@ def content_so_far(run_file: Path, console: Console, command: str) -> Facts:
     Raises StoreError as ``search_so_far``.
     """
     from heldout.evaluate import evaluation_so_far
-    from heldout.execution.store.so_far import search_so_far
+    from heldout.execution.store.unfinished_search import search_so_far
     from heldout.flags import Flag
     from heldout.report import facts
 

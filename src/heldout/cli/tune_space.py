@@ -170,8 +170,8 @@ def evaluate_trials(
     """The search of what Optuna proposes; then notes of trials that proposed nothing."""
     from heldout.execution.store.sqlite import SQLiteStore
     from heldout.search.optuna.evaluate import evaluate_study
+    from heldout.search.optuna.proposals import StudySettings
     from heldout.search.optuna.space import space_of as space_of_trials
-    from heldout.search.optuna.study import StudySettings
 
     estimator = _any_model(search.task) if space.estimator is None else space.estimator
     with about_option("--space", options.space) if options.space else nullcontext():

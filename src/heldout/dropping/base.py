@@ -22,7 +22,7 @@ from heldout.folds.splits import Folds, Place
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric
 from heldout.selection.base import SelectionRule
-from heldout.selection.draws import Draws
+from heldout.selection.bootstrap_draws import Draws
 from heldout.selection.replay import SelectionReplay
 
 

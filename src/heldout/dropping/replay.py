@@ -21,7 +21,7 @@ from heldout.dropping.base import DropRule
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.metrics.base import oriented
 from heldout.selection.base import NONE_CHOSEN, Choice, tie_exactly
-from heldout.selection.draws import UndefinedDrawsError, inner_counts
+from heldout.selection.bootstrap_draws import UndefinedDrawsError, inner_counts
 from heldout.selection.replay import SelectionReplay
 
 Remaining = Booleans

@@ -9,17 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
 from heldout import _defaults
-from heldout._text import counted
 from heldout._types import Floats
 from heldout.estimates.evidence import Evidence
-from heldout.estimates.intervals import holding, open_sided
-from heldout.estimates.question import Scored, Settings
+from heldout.estimates.intervals import Spread, holding, interval_around
+from heldout.estimates.question import Scored
 from heldout.estimates.types import Alternative, Estimate, Interval, is_uncorrected
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, is_reversed, unsigned
@@ -328,63 +326,6 @@ def no_value(
 ) -> Estimate:
     """An estimate of NaN, with the flag that says why there is none."""
     return conclude(evidence, method, float("nan"), uncorrected=uncorrected, flags=flag.of(reason=reason))
-
-
-class Spread(NamedTuple):
-    """The centre of an interval and its standard error.
-
-    ``reason`` says, as half a sentence, why the standard error is NaN.
-    """
-
-    center: float
-    standard_error: float
-    degrees_of_freedom: float = math.inf
-    reason: str = ""
-
-
-def nadeau_bengio(
-    scores: Floats, test_to_training: float, center: float | None = None, *, split: str = "outer fold"
-) -> Spread:
-    """s²(1/n + test rows / training rows), with n - 1 degrees of freedom (Nadeau & Bengio 2003, section 3).
-
-    - ``scores`` (n,): of all splits of all repeats, n = K·R for K folds; NaN is left out.
-    - ``test_to_training``: 1/(K - 1) in a partition.
-    - ``center``: their mean by default.
-    - ``split``: what a split is called.
-
-    Examples
-    --------
-    >>> spread = nadeau_bengio(np.array([0.5, 0.7]), test_to_training=1.0)  # s² = .02, and 1/2 + 1 = 1.5
-    >>> round(spread.center, 12), round(spread.standard_error**2, 12), spread.degrees_of_freedom
-    (0.6, 0.03, 1)
-    """
-    defined = np.asarray(scores, dtype=np.float64)
-    defined = defined[~np.isnan(defined)]
-    n = len(defined)
-    middle = center if center is not None else (float(defined.mean()) if n else math.nan)
-    if n < 2:
-        shows = "show" if n != 1 else "shows"
-        return Spread(middle, math.nan, reason=f"{counted(n, split)} with a score {shows} no spread")
-    if (defined == defined[0]).all():
-        return Spread(middle, math.nan, n - 1, reason=f"all {split}s have the same score, which shows no spread")
-    variance = float(defined.var(ddof=1))
-    return Spread(middle, math.sqrt(variance * (1 / n + test_to_training)), n - 1)
-
-
-def interval_around(spread: Spread, metric: Metric, confidence_level: float, alternative: Alternative) -> Interval:
-    """center ∓ quantile · standard error, within the metric's range; NaN ends where there is no standard error.
-
-    Student's quantile, or the normal one where the degrees of freedom are infinite. ``greater`` leaves the better
-    side open at the best possible value, ``less`` the worse one.
-    """
-    settings = Settings(confidence_level=confidence_level, alternative=alternative)
-    p, (least, greatest) = 1 - settings.tail, metric.range
-    quantile = ndtri(p) if math.isinf(spread.degrees_of_freedom) else stdtrit(spread.degrees_of_freedom, p)
-    reach = float(quantile) * spread.standard_error
-    if math.isnan(reach):
-        return Interval(math.nan, math.nan, settings.level, alternative)
-    center = min(max(spread.center, least), greatest)  # a subtracted bias may move it beyond the range
-    return open_sided(max(center - reach, least), min(center + reach, greatest), metric, settings)
 
 
 QUANTITY_ALONE = (

@@ -32,7 +32,15 @@ from heldout.flags import Flag
 from heldout.metrics.aggregate import AggregateScore, PairSegment
 from heldout.metrics.base import Needs, quiet_if_foreign
 from heldout.selection.base import Choice, joined, together
-from heldout.selection.draws import BLOCK, Defined, Draws, UndefinedDrawsError, always, map_blocks, out_of_bag
+from heldout.selection.bootstrap_draws import (
+    BLOCK,
+    Defined,
+    Draws,
+    UndefinedDrawsError,
+    always,
+    map_blocks,
+    out_of_bag,
+)
 from heldout.selection.replay import FoldReplay
 
 MANY_REDRAWS = 0.05

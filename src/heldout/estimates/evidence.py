@@ -20,7 +20,7 @@ from heldout.metrics.aggregate import AggregateScore, constant_score
 from heldout.metrics.base import Metric, needed_codes, oriented, quiet_if_foreign
 from heldout.selection import Rule
 from heldout.selection.base import NONE_CHOSEN, Choice, is_best_score
-from heldout.selection.draws import RowBlocks
+from heldout.selection.bootstrap_draws import RowBlocks
 from heldout.selection.ensembles import Averages
 from heldout.selection.replay import FoldReplay, SelectionReplay
 

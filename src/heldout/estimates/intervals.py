@@ -19,7 +19,7 @@ from scipy.special import ndtri, stdtrit
 
 from heldout._types import Booleans, Floats, Indices
 from heldout.estimates.question import Settings
-from heldout.estimates.types import Interval
+from heldout.estimates.types import Alternative, Interval
 from heldout.flags import Flag
 from heldout.metrics.base import Metric
 
@@ -301,3 +301,31 @@ def standard_error_of_area(area: float, n_positive: float, n_negative: float) ->
     q1, q2 = area / (2 - area), 2 * square / (1 + area)
     variance = area * (1 - area) + (n_positive - 1) * (q1 - square) + (n_negative - 1) * (q2 - square)
     return math.sqrt(max(variance, 0.0) / (n_positive * n_negative))
+
+
+class Spread(NamedTuple):
+    """The centre of an interval and its standard error.
+
+    ``reason`` says, as half a sentence, why the standard error is NaN.
+    """
+
+    center: float
+    standard_error: float
+    degrees_of_freedom: float = math.inf
+    reason: str = ""
+
+
+def interval_around(spread: Spread, metric: Metric, confidence_level: float, alternative: Alternative) -> Interval:
+    """center ∓ quantile · standard error, within the metric's range; NaN ends where there is no standard error.
+
+    Student's quantile, or the normal one where the degrees of freedom are infinite. ``greater`` leaves the better
+    side open at the best possible value, ``less`` the worse one.
+    """
+    settings = Settings(confidence_level=confidence_level, alternative=alternative)
+    p, (least, greatest) = 1 - settings.tail, metric.range
+    quantile = ndtri(p) if math.isinf(spread.degrees_of_freedom) else stdtrit(spread.degrees_of_freedom, p)
+    reach = float(quantile) * spread.standard_error
+    if math.isnan(reach):
+        return Interval(math.nan, math.nan, settings.level, alternative)
+    center = min(max(spread.center, least), greatest)  # a subtracted bias may move it beyond the range
+    return open_sided(max(center - reach, least), min(center + reach, greatest), metric, settings)

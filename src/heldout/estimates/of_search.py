@@ -46,7 +46,7 @@ from heldout.metrics.custom import OpaqueMetric
 from heldout.predictions import FoldScores, HeldOutPredictions
 from heldout.selection import SelectionRule, configuration_rule_of
 from heldout.selection.base import metrics_read
-from heldout.selection.draws import RowBlocks
+from heldout.selection.bootstrap_draws import RowBlocks
 from heldout.selection.replay import FoldReplay
 
 

@@ -32,7 +32,7 @@ from heldout.estimates.evidence import Candidates
 from heldout.estimates.question import AUTO, Blocks
 from heldout.flags import Flag
 from heldout.metrics.aggregate import AggregateScore
-from heldout.selection.draws import BLOCK, BLOCK_KINDS, BlockKind, RowBlocks
+from heldout.selection.bootstrap_draws import BLOCK, BLOCK_KINDS, BlockKind, RowBlocks
 
 MOST_LEFT_OUT = 5000
 """Rows that are left out one by one, the last ones where there are more: the time grows with their product."""

@@ -18,7 +18,7 @@ from heldout.estimates.types import Alternative
 from heldout.metrics.aggregate import reads_ranks
 from heldout.metrics.base import Metric, is_pair_based
 from heldout.selection import Rule
-from heldout.selection.draws import BLOCK_KINDS, BlockKind
+from heldout.selection.bootstrap_draws import BLOCK_KINDS, BlockKind
 
 Aggregate: TypeAlias = Literal["pooled", "folds", "within"]
 Scale: TypeAlias = Literal["pooled", "folds", "within", "aligned"]

@@ -22,7 +22,7 @@ from heldout.execution.search import Search
 from heldout.metrics.base import quiet_if_foreign
 from heldout.metrics.row_losses import LossOutsideRangeError
 from heldout.selection.base import metrics_read
-from heldout.selection.draws import Draws, UndefinedDrawsError, always
+from heldout.selection.bootstrap_draws import Draws, UndefinedDrawsError, always
 
 N_BOOTSTRAPS = 1000
 

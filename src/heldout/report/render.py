@@ -18,13 +18,13 @@ from heldout.references import REFERENCES
 from heldout.report.displays import pages
 from heldout.report.displays.base import Display, embedded
 from heldout.report.displays.corrected_score import corrected_score
-from heldout.report.displays.leaderboard import LeaderboardDisplay
-from heldout.report.displays.winner_curves import (
+from heldout.report.displays.curves import (
     CalibrationDisplay,
     DecisionCurveDisplay,
     PrecisionRecallDisplay,
     RocCurveDisplay,
 )
+from heldout.report.displays.leaderboard import LeaderboardDisplay
 from heldout.report.entries import Facts
 from heldout.report.exploration import explore
 from heldout.report.facts import facts

@@ -444,7 +444,7 @@ def text_of(study: Mapping[str, Any]) -> MethodsText:
     """The paragraph from the facts of a study: the templates filled once for each form."""
     keys = dict[str, None]()
     forms = {
-        form: filled("methods.jinja", {**study, "cited": keys}, form) for form in ("text", "latex", "markdown")
+        form: filled("methods_text.jinja", {**study, "cited": keys}, form) for form in ("text", "latex", "markdown")
     }
     lines = {name: _MINUS.sub(_MINUS_OF.get(name, "−"), " ".join(text.split())) for name, text in forms.items()}
     return MethodsText(**lines, keys=tuple(keys), bibtex=bibtex_of(keys))

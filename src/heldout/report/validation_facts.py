@@ -29,7 +29,7 @@ from heldout.protocols.words import frequency_sentence, method_words
 from heldout.report import labels
 from heldout.report.configuration_parts import parameters_of
 from heldout.report.diagnostics import two_classes
-from heldout.report.displays.winner_curves import (
+from heldout.report.displays.curves import (
     CalibrationDisplay,
     CurvesDisplay,
     DecisionCurveDisplay,

@@ -11,7 +11,7 @@ import heldout as ho
 from heldout.estimates import LocallySimultaneous
 from heldout.estimates.intervals import order_statistic
 from heldout.estimates.score_noise import ScoreNoise
-from heldout.selection.draws import Draws, always
+from heldout.selection.bootstrap_draws import Draws, always
 
 N, C = 120, 12
 RNG = np.random.default_rng(11)

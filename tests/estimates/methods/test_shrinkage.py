@@ -32,7 +32,7 @@ from heldout.selection import (
     TopK,
     Within,
 )
-from heldout.selection.draws import Draws, always
+from heldout.selection.bootstrap_draws import Draws, always
 
 SAMPLING = BBC(interval="sampling")
 RNG = np.random.default_rng(4)

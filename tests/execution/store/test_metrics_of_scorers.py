@@ -22,7 +22,7 @@ from sklearn.metrics import (
 
 import heldout as ho
 from heldout.errors import StoreError
-from heldout.execution.store.so_far import search_so_far
+from heldout.execution.store.unfinished_search import search_so_far
 
 X, Y = make_classification(60, random_state=0)
 LABELS = np.where(Y == 1, "a", "b")

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from heldout.estimates.base import Spread, interval_around, nadeau_bengio
+from heldout.estimates.intervals import Spread, interval_around
+from heldout.estimates.methods.corrected_t import nadeau_bengio
 from heldout.metrics import metric_named
 from heldout.protocols.nested.intervals import bates_hastie_tibshirani
 

@@ -16,7 +16,7 @@ from heldout.errors import InputError
 from heldout.folds.plans import hold_out, k_folds, leave_one_out, repeated
 from heldout.folds.splits import make_folds
 from heldout.metrics import metric_named
-from heldout.protocols.draws import Demands, draw, drawn_rows
+from heldout.protocols.drawn_rows import Demands, draw, drawn_rows
 from heldout.protocols.search_bootstrap.schemes import folds_of_models, samples_of_search
 
 N = 36

@@ -14,7 +14,7 @@ import heldout as ho
 from heldout.data.task import truth_of
 from heldout.imputation.settings import Imputation
 from heldout.metrics import metric_named
-from heldout.protocols.draws import drawn_rows
+from heldout.protocols.drawn_rows import drawn_rows
 from heldout.protocols.validation.arguments import ValidationArguments
 from heldout.protocols.validation.corrections.adjusted import adjusted_optimism
 from heldout.protocols.validation.replicate import INNER

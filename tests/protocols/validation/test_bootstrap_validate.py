@@ -24,7 +24,7 @@ from heldout.flags import Flag
 from heldout.imputation.pooled import PooledModel
 from heldout.imputation.settings import Imputation
 from heldout.metrics.base import Response
-from heldout.protocols.draws import drawn_rows
+from heldout.protocols.drawn_rows import drawn_rows
 from heldout.protocols.validation.arguments import ValidationArguments
 from heldout.protocols.validation.estimate import Validation
 

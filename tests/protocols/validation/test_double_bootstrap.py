@@ -9,10 +9,10 @@ from sklearn.linear_model import LinearRegression
 from heldout.data.task import truth_of
 from heldout.metrics import metric_named
 from heldout.metrics.base import Response
-from heldout.protocols.draws import drawn_rows
+from heldout.protocols.drawn_rows import drawn_rows
 from heldout.protocols.validation.corrections import CORRECTIONS, correction_named
 from heldout.protocols.validation.replicates import Replicates
-from heldout.selection.draws import UndefinedDrawsError, inner_counts
+from heldout.selection.bootstrap_draws import UndefinedDrawsError, inner_counts
 
 OUTER = np.array([2, 0, 1, 3, 0, 1, 1, 0, 2, 0], dtype=np.uint8)
 MANY = inner_counts(OUTER, 4000, seed=11)

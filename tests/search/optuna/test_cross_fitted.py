@@ -264,7 +264,7 @@ def test_a_timeout_covers_all_searches(
 ) -> None:
     clock = Clock(slow)
     monkeypatch.setattr(SVC, "fit", clock.timed(SVC.fit))
-    monkeypatch.setattr("heldout.search.optuna.study.time", clock)
+    monkeypatch.setattr("heldout.search.optuna.proposals.time", clock)
     sampler = optuna.samplers.RandomSampler(seed=0)
     model = search(feedback, n_trials=100, timeout=seconds, n_bootstraps=20, sampler=sampler)
     if why and feedback != "auto":

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from test_nested_coverage import MSE, data, scheme, search
 
-from heldout.estimates.base import interval_around, nadeau_bengio
+from heldout.estimates.intervals import interval_around
+from heldout.estimates.methods.corrected_t import nadeau_bengio
 from heldout.protocols.nested.intervals import bates_hastie_tibshirani
 
 

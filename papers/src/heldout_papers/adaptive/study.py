@@ -123,7 +123,7 @@ def _nested(setting: AdaptiveSetting, problem: Any, seed: int) -> tuple[float, f
     """Nested cross-validation of the search: its mean over folds, and the interval of Nadeau and Bengio."""
     from sklearn.model_selection import StratifiedKFold
 
-    from heldout.estimates.base import nadeau_bengio
+    from heldout.estimates.methods.corrected_t import nadeau_bengio
 
     scores = []
     splitter = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed % 2**32)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from heldout._streams import stream
 from heldout._types import Counts, Floats
 from heldout.data.task import TaskKind, Truth
-from heldout.selection.draws import Draws
+from heldout.selection.bootstrap_draws import Draws
 from heldout_papers.bias.predictions import MetricPredictions, RightOrWrong, SimulatedPredictions, Starts
 from heldout_papers.bias.setting import ACCURACY, METRICS, ROC_AUC, BiasSetting
 from heldout_papers.simulation import predictions_of_r2, scores_of_auc

@@ -21,7 +21,7 @@ from heldout.metrics.aggregate import aggregate_score
 from heldout.metrics.base import Fused, Metric, Statistic, oriented, positive_of
 from heldout.metrics.row_losses import Finish, mean_of_errors
 from heldout.selection import Best
-from heldout.selection.draws import Draws, always
+from heldout.selection.bootstrap_draws import Draws, always
 from heldout.selection.replay import SelectionReplay
 from heldout_papers.bias.race import survivors
 

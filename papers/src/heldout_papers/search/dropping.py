@@ -18,7 +18,7 @@ from heldout.errors import InputError
 from heldout.estimates.evidence import Candidates
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.question import Question
-from heldout.selection.draws import Draws, UndefinedDrawsError, always
+from heldout.selection.bootstrap_draws import Draws, UndefinedDrawsError, always
 from heldout_papers.search.held_out import HeldOut
 
 REASON = "it was dropped"

@@ -28,7 +28,7 @@ from heldout.estimates.bootstrap import (
 from heldout.estimates.data_flags import flags_of_choice, flags_of_dependence
 from heldout.estimates.evidence import TIES, TIES_SHARED, Candidates, RowTable
 from heldout.estimates.least_width import with_least_width
-from heldout.estimates.optimism import SelectionOptimism, optimism_of
+from heldout.estimates.selection_optimism import SelectionOptimism, optimism_of
 from heldout.estimates.types import Estimate, Interval
 from heldout.flags import Flag
 from heldout.metrics.base import needed_codes

@@ -16,7 +16,7 @@ from heldout.estimates.least_width import with_least_width
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError
-from heldout.selection.draws import out_of_bag
+from heldout.selection.bootstrap_draws import out_of_bag
 
 QUANTITY = (
     "the expected performance, over training sets of the size of a fold's training part, of the whole search: "

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from heldout._types import Floats
-from heldout.estimates.base import FOLD_SCORES, Method, MethodWords, Spread, estimate_around
+from heldout.estimates.base import FOLD_SCORES, Method, MethodWords, estimate_around
 from heldout.estimates.evidence import Evidence, needs_columns
+from heldout.estimates.intervals import Spread
 from heldout.estimates.types import Estimate
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from heldout.estimates.base import FOLD_SCORES, Method, MethodWords, estimate_around, nadeau_bengio
+from heldout._text import counted
+from heldout._types import Floats
+from heldout.estimates.base import FOLD_SCORES, Method, MethodWords, estimate_around
 from heldout.estimates.evidence import Candidates, Evidence, needs_columns, needs_folds
+from heldout.estimates.intervals import Spread
 from heldout.estimates.types import Estimate
 
 
@@ -109,3 +113,32 @@ def rows_ratio(evidence: Evidence) -> float | None:
         return float(evidence.in_play.sum() / len(evidence.repeat_of_split) / training)
     n_folds = int(in_repeat[0])
     return 1 / (n_folds - 1) if n_folds > 1 and (in_repeat == n_folds).all() else None
+
+
+def nadeau_bengio(
+    scores: Floats, test_to_training: float, center: float | None = None, *, split: str = "outer fold"
+) -> Spread:
+    """s²(1/n + test rows / training rows), with n - 1 degrees of freedom (Nadeau & Bengio 2003, section 3).
+
+    - ``scores`` (n,): of all splits of all repeats, n = K·R for K folds; NaN is left out.
+    - ``test_to_training``: 1/(K - 1) in a partition.
+    - ``center``: their mean by default.
+    - ``split``: what a split is called.
+
+    Examples
+    --------
+    >>> spread = nadeau_bengio(np.array([0.5, 0.7]), test_to_training=1.0)  # s² = .02, and 1/2 + 1 = 1.5
+    >>> round(spread.center, 12), round(spread.standard_error**2, 12), spread.degrees_of_freedom
+    (0.6, 0.03, 1)
+    """
+    defined = np.asarray(scores, dtype=np.float64)
+    defined = defined[~np.isnan(defined)]
+    n = len(defined)
+    middle = center if center is not None else (float(defined.mean()) if n else math.nan)
+    if n < 2:
+        shows = "show" if n != 1 else "shows"
+        return Spread(middle, math.nan, reason=f"{counted(n, split)} with a score {shows} no spread")
+    if (defined == defined[0]).all():
+        return Spread(middle, math.nan, n - 1, reason=f"all {split}s have the same score, which shows no spread")
+    variance = float(defined.var(ddof=1))
+    return Spread(middle, math.sqrt(variance * (1 / n + test_to_training)), n - 1)

@@ -17,7 +17,7 @@ from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.least_width import with_least_width
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
-from heldout.selection.draws import always
+from heldout.selection.bootstrap_draws import always
 
 UNITS = ("rows", "folds")
 

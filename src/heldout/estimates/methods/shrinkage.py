@@ -13,7 +13,7 @@ from heldout.estimates.data_flags import flags_of_choice
 from heldout.estimates.evidence import Candidates
 from heldout.estimates.intervals import holding
 from heldout.estimates.least_width import with_least_width
-from heldout.estimates.optimism import FEWEST, SelectionOptimism, optimism_of
+from heldout.estimates.selection_optimism import FEWEST, SelectionOptimism, optimism_of
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 from heldout.selection.base import SelectionFailedError

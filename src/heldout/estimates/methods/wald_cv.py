@@ -11,9 +11,10 @@ import numpy as np
 from heldout._types import Array, Floats
 from heldout.data.checks import check_choice
 from heldout.data.task import TaskKind, Truth
-from heldout.estimates.base import PREDICTIONS, Method, MethodWords, Spread, estimate_around
+from heldout.estimates.base import PREDICTIONS, Method, MethodWords, estimate_around
 from heldout.estimates.data_flags import flags_of_choice, flags_of_dependence
 from heldout.estimates.evidence import Candidates, RowTable, needs_independent_rows
+from heldout.estimates.intervals import Spread
 from heldout.estimates.methods.two_part.areas import placements
 from heldout.estimates.types import Estimate
 from heldout.metrics.aggregate import Segment

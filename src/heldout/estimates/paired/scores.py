@@ -22,7 +22,7 @@ from heldout.estimates.evidence import Candidates
 from heldout.estimates.types import Interval
 from heldout.metrics.base import oriented
 from heldout.selection.base import NONE_CHOSEN, tie_exactly
-from heldout.selection.draws import out_of_bag
+from heldout.selection.bootstrap_draws import out_of_bag
 
 FOLD_FACTOR = 1.5
 """How much farther a difference of K-fold scores is from that of the models delivered than from that of resampled

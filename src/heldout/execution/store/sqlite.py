@@ -43,7 +43,7 @@ from heldout.execution.store.runs import (
     stored_runs,
 )
 from heldout.execution.store.schema import checksum, text_for_file
-from heldout.execution.store.so_far import search_so_far
+from heldout.execution.store.unfinished_search import search_so_far
 from heldout.folds.splits import Place
 
 if TYPE_CHECKING:

@@ -1,5 +1,5 @@
 // The interface to Python: results are written into arrays of the caller. No kernel holds the GIL, and none starts a
-// thread; heldout.kernels.compiled checks arguments and heldout.selection.draws distributes the blocks.
+// thread; heldout.kernels.compiled checks arguments and heldout.selection.bootstrap_draws distributes the blocks.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>

@@ -14,7 +14,8 @@ from scipy.special import stdtr
 from heldout._record import Record, TextTable, json_number, rows_table
 from heldout._text import counted, number_text
 from heldout._types import Floats
-from heldout.estimates.base import interval_around, nadeau_bengio
+from heldout.estimates.intervals import interval_around
+from heldout.estimates.methods.corrected_t import nadeau_bengio
 from heldout.estimates.types import Estimate, Interval, is_uncorrected
 from heldout.methods_text import WithMethodsText
 from heldout.metrics.custom import OpaqueMetric

@@ -8,7 +8,8 @@ import numpy as np
 
 from heldout._types import Floats
 from heldout.dropping.replay import DroppingHistory
-from heldout.estimates.base import interval_around, nadeau_bengio
+from heldout.estimates.intervals import interval_around
+from heldout.estimates.methods.corrected_t import nadeau_bengio
 from heldout.estimates.of_search import estimates_of_search
 from heldout.estimates.question import Scale, Scales
 from heldout.estimates.types import Estimate

@@ -23,10 +23,12 @@ import numpy as np
 
 from heldout._types import Array, Codes, Floats, Indices
 from heldout.errors import HeldoutWarning, InputError, reason_of
-from heldout.estimates.base import Method, Spread, final_estimate, interval_around, nadeau_bengio
+from heldout.estimates.base import Method, final_estimate
 from heldout.estimates.data_flags import flag_of_failed, flag_of_incomplete, flag_of_undefined_folds
 from heldout.estimates.evidence import TIES, Candidates, settings_provenance
 from heldout.estimates.from_matrix import gather
+from heldout.estimates.intervals import Spread, interval_around
+from heldout.estimates.methods.corrected_t import nadeau_bengio
 from heldout.estimates.methods.naive_bootstrap import NaiveBootstrap
 from heldout.estimates.methods.shrinkage import Shrinkage
 from heldout.estimates.methods.two_part.areas import DeLong

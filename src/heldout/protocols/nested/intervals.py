@@ -17,7 +17,7 @@ import numpy as np
 
 from heldout._types import Floats
 from heldout.data.checks import NESTED_INTERVALS, check_count
-from heldout.estimates.base import Spread
+from heldout.estimates.intervals import Spread
 
 NADEAU_BENGIO, BATES, TEST_PART, BOOTSTRAP = NESTED_INTERVALS
 AUTO = "auto"

@@ -30,12 +30,12 @@ from heldout.folds.plans import plan_of_cv
 from heldout.folds.splits import Folds, Rows, Split, check_splits
 from heldout.metrics.base import Metric
 from heldout.protocols.branches import BranchedSearch, RepeatNumbers, folds_of_part, run_branches, table_of_search
-from heldout.protocols.draws import Demands, DrawnRows, draw, drawn_rows
+from heldout.protocols.drawn_rows import Demands, DrawnRows, draw, drawn_rows
 from heldout.protocols.search_bootstrap.estimate import Bootstrap, SearchBootstrapEstimate
 from heldout.protocols.words import QUANTITY_BOOTSTRAP_SEARCH
 from heldout.result import Evaluation
 from heldout.selection.base import NONE_CHOSEN
-from heldout.selection.draws import out_of_bag
+from heldout.selection.bootstrap_draws import out_of_bag
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,11 +21,11 @@ from heldout.execution.run import OpenRun
 from heldout.execution.sharing.groups import Share
 from heldout.folds.splits import Folds, Split
 from heldout.metrics.base import Metric, Response
-from heldout.protocols.draws import Demands, draw
+from heldout.protocols.drawn_rows import Demands, draw
 from heldout.protocols.validation import replicate
 from heldout.protocols.validation.corrections.base import Correction
 from heldout.protocols.validation.replicates import Replicates
-from heldout.selection.draws import UndefinedDrawsError, always, inner_counts
+from heldout.selection.bootstrap_draws import UndefinedDrawsError, always, inner_counts
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ from heldout.imputation.pooled import PooledModel
 from heldout.imputation.settings import Imputation
 from heldout.imputation.tables import stacked
 from heldout.metrics.base import Response
-from heldout.protocols.draws import drawn_rows
+from heldout.protocols.drawn_rows import drawn_rows
 from heldout.protocols.validation.coefficients import FittedCoefficients, fitted_coefficients, why_not_pooled
 
 ALL_ROWS = 0

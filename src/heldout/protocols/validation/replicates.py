@@ -18,8 +18,8 @@ import numpy as np
 from heldout._types import Array, Booleans, Counts, Floats, Indices, Weightings
 from heldout.data.task import Truth
 from heldout.metrics.base import Metric, Response, at_times_of, quiet_if_foreign
-from heldout.protocols.draws import drawn_rows
-from heldout.selection.draws import out_of_bag
+from heldout.protocols.drawn_rows import drawn_rows
+from heldout.selection.bootstrap_draws import out_of_bag
 
 Predictions: TypeAlias = Mapping[Response, Array]
 

@@ -20,9 +20,9 @@ from heldout.flags import Flag
 from heldout.result import Evaluation
 from heldout.search.base import without_callbacks
 from heldout.search.optuna.cross_fitting import FEWEST_TRIALS, CrossFitting, cross_fitting_of, trials_needed
+from heldout.search.optuna.proposals import StudyProposals, StudySettings
 from heldout.search.optuna.regret import SOURCES, UselessSearch
 from heldout.search.optuna.space import Space
-from heldout.search.optuna.study import StudyProposals, StudySettings
 
 
 def evaluate_study(

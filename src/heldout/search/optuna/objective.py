@@ -14,9 +14,9 @@ from heldout.execution.inner_split import InnerSplit
 from heldout.readers.finished_search import keep_evaluation
 from heldout.result import Evaluation
 from heldout.search.open import OpenSearch
+from heldout.search.optuna.proposals import check_direction, report_scores
 from heldout.search.optuna.sampler import optuna_package
 from heldout.search.optuna.space import Space, checked_proposal, space_of
-from heldout.search.optuna.study import check_direction, report_scores
 
 
 class Objective:

@@ -21,7 +21,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 from heldout._streams import numpy_seed
 from heldout._text import counted
 from heldout._types import Floats
-from heldout.estimates.base import nadeau_bengio
+from heldout.estimates.methods.corrected_t import nadeau_bengio
 from heldout.search.optuna.sampler import optuna_package
 
 SOURCES = ("makarova2022", "nadeau2003")

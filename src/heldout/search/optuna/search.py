@@ -25,8 +25,8 @@ from heldout.folds.splits import Folds
 from heldout.result import Evaluation
 from heldout.search.base import BaseHeldOutSearch
 from heldout.search.optuna.evaluate import evaluate_study
+from heldout.search.optuna.proposals import StudySettings
 from heldout.search.optuna.space import Space, space_of
-from heldout.search.optuna.study import StudySettings
 
 
 @refuses("param_grid", why="is named `space=` here, and takes distributions or lists")

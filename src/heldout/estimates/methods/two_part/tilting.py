@@ -21,7 +21,7 @@ from heldout.kernels.dispatch import LossSums, draw_units
 from heldout.metrics.ranking import Share
 from heldout.metrics.row_losses import most_drawn
 from heldout.selection.base import tie_exactly
-from heldout.selection.draws import map_blocks
+from heldout.selection.bootstrap_draws import map_blocks
 
 STRONGEST = 48.0
 """The strongest tilt that is tried, in standard deviations of the bootstrapped sums of influences."""

@@ -20,7 +20,7 @@ from heldout.metrics.base import Metric, Signed, quiet_if_foreign, unsigned
 from heldout.metrics.row_losses import Finish, OfRowLosses
 from heldout.protocols.validation.corrections.base import CorrectedScore, undefined
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
-from heldout.selection.draws import out_of_bag
+from heldout.selection.bootstrap_draws import out_of_bag
 
 
 def left_out_score(replicates: Replicates, scores: ReplicateScores) -> CorrectedScore:

@@ -20,7 +20,7 @@ from heldout.errors import InputError
 from heldout.estimates.intervals import order_statistic
 from heldout.flags import Flag
 from heldout.metrics.base import Response
-from heldout.protocols.draws import drawn_rows
+from heldout.protocols.drawn_rows import drawn_rows
 from heldout.protocols.validation.corrections.memorising import memorising
 from heldout.protocols.validation.replicates import Replicates
 

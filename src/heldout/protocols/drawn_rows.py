@@ -13,7 +13,7 @@ from heldout.data.task import Task, labels_text
 from heldout.errors import InputError
 from heldout.estimates.candidates import undrawable
 from heldout.metrics.base import Metric, positive_of
-from heldout.selection.draws import Draws, UndefinedDrawsError, always
+from heldout.selection.bootstrap_draws import Draws, UndefinedDrawsError, always
 
 DRAWN_AT_ONCE = 64
 """Samples drawn in one block; no result depends on this number."""

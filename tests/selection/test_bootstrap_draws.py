@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from twins import counts_by_definition
 
-from heldout.selection import draws as draws_module
-from heldout.selection.draws import MOST_ATTEMPTS, Draws, UndefinedDrawsError, map_blocks, out_of_bag
+from heldout.selection import bootstrap_draws as draws_module
+from heldout.selection.bootstrap_draws import MOST_ATTEMPTS, Draws, UndefinedDrawsError, map_blocks, out_of_bag
 
 
 def always(counts: np.ndarray) -> np.ndarray:

@@ -15,9 +15,9 @@ from sklearn.linear_model import Ridge
 
 from heldout.errors import HeldoutWarning, InputError, StoreError
 from heldout.execution.adaptive import Proposal, ProposalScore
+from heldout.search.optuna.proposals import FailedTrialsWarning, StudyProposals, StudySettings, study_of
 from heldout.search.optuna.sampler import quiet
 from heldout.search.optuna.space import space_of
-from heldout.search.optuna.study import FailedTrialsWarning, StudyProposals, StudySettings, study_of
 
 SPACE = {"alpha": optuna.distributions.FloatDistribution(0, 10), "fit_intercept": [True, False]}
 

@@ -6,18 +6,18 @@ table. Reports draw the same displays. matplotlib comes with the extra ``plot``.
 """
 
 from heldout.report.displays.corrected_score import CorrectedScoreDisplay
+from heldout.report.displays.curves import (
+    CalibrationDisplay,
+    DecisionCurveDisplay,
+    PrecisionRecallDisplay,
+    RocCurveDisplay,
+)
 from heldout.report.displays.history import OptimismCurveDisplay, SearchHistoryDisplay
 from heldout.report.displays.leaderboard import LeaderboardDisplay
 from heldout.report.displays.parameters import ParameterPlaneDisplay, ParameterSliceDisplay
 from heldout.report.displays.race import RaceDisplay
 from heldout.report.displays.ranking import RankingDisplay
 from heldout.report.displays.threshold import ThresholdChoiceDisplay
-from heldout.report.displays.winner_curves import (
-    CalibrationDisplay,
-    DecisionCurveDisplay,
-    PrecisionRecallDisplay,
-    RocCurveDisplay,
-)
 
 __all__ = [
     "CalibrationDisplay",

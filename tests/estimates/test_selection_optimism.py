@@ -12,7 +12,7 @@ from scipy.stats import t
 import heldout as ho
 from heldout.cli.result import estimate_rows
 from heldout.estimates import BBC, Settings
-from heldout.estimates.optimism import DEPENDENCE, OF_HALVES, UNSURE, SelectionOptimism
+from heldout.estimates.selection_optimism import DEPENDENCE, OF_HALVES, UNSURE, SelectionOptimism
 from heldout.metrics import Accuracy, MeanSquaredError
 from heldout.selection import Choice, TopK, draws
 
