@@ -14,7 +14,7 @@ from heldout.cli.result import estimate_rows
 from heldout.estimates import BBC, Settings
 from heldout.estimates.selection_optimism import DEPENDENCE, OF_HALVES, UNSURE, SelectionOptimism
 from heldout.metrics import Accuracy, MeanSquaredError
-from heldout.selection import Choice, TopK, draws
+from heldout.selection import Choice, TopK, bootstrap_draws
 
 METHODS = ["shrinkage", BBC(interval="sampling")]
 
@@ -25,7 +25,9 @@ def drawn(monkeypatch):
 
     def these(*counts):
         rows = np.array(counts, dtype=np.uint8)
-        monkeypatch.setattr(draws, "draw_units", lambda seed, bootstraps, attempt, n: rows[bootstraps.astype(int)])
+        monkeypatch.setattr(
+            bootstrap_draws, "draw_units", lambda seed, bootstraps, attempt, n: rows[bootstraps.astype(int)]
+        )
         return len(rows)
 
     return these
@@ -109,8 +111,10 @@ in 1 of 16 000 seeds; this one is fixed."""
 @pytest.fixture
 def once(monkeypatch):
     """Bootstraps that draw every row once, so that what is left of the spread is that of the rows that are more."""
-    monkeypatch.setattr(draws, "draw_units", lambda seed, rows, attempt, n: np.ones((len(rows), n), dtype=np.uint8))
-    monkeypatch.setattr(draws.Draws, "_usable", lambda self, counts: np.ones(len(counts), dtype=bool))
+    monkeypatch.setattr(
+        bootstrap_draws, "draw_units", lambda seed, rows, attempt, n: np.ones((len(rows), n), dtype=np.uint8)
+    )
+    monkeypatch.setattr(bootstrap_draws.Draws, "_usable", lambda self, counts: np.ones(len(counts), dtype=bool))
 
 
 def spread_of_mean(n, losses):
