@@ -123,6 +123,16 @@ def test_a_number_of_folds_is_no_label_of_rows() -> None:
         ho.estimate(Y, SCORES, metric="roc_auc", folds=5)
 
 
+def test_a_row_that_is_predicted_has_a_fold() -> None:
+    folds = np.where(np.arange(20) < 3, np.nan, np.arange(20) % 5)
+    with pytest.raises(
+        ho.InputError, match=r"folds has a missing value in 3 rows with predictions \(the first is row 0"
+    ):
+        ho.estimate(Y, SCORES, metric="roc_auc", folds=folds)
+    kept = np.where(np.isnan(folds)[:, None], np.nan, SCORES)
+    assert ho.estimate(Y, kept, metric="roc_auc", folds=folds, n_bootstraps=10, random_state=0).n_rows_used == 17
+
+
 def test_a_file_that_cannot_be_written_or_is_missing_is_refused(tmp_path: Path) -> None:
     nowhere = tmp_path / "missing" / "model.skops"
     with pytest.raises(ho.InputError, match=r"the model could not be written to .*no such file"):

@@ -129,6 +129,7 @@ def read_predictions(
     else:
         kind, held = read_response(truth, array, metric, response, threshold)
     held_out = HeldOutPredictions({kind: held}, names, labels, truth.classes, truth.positive)
+    _check_predicted_rows_have_folds(held_out, metric)
     return without_infinite(replace(held_out, training_rows=_training_rows(held_out, metric)), metric)
 
 
@@ -166,6 +167,7 @@ def checked_held_out(
     if folds is not None:
         labels = folds_from_labels(folds, predictions.n_rows, predictions.n_repeats)
         predictions = replace(predictions, folds=labels)
+        _check_predicted_rows_have_folds(predictions, metric)
         predictions = replace(predictions, training_rows=_training_rows(predictions, metric))
     return without_infinite(predictions, metric)
 
@@ -191,6 +193,20 @@ def folds_from_labels(labels: Any, n_rows: int, n_repeats: int) -> Codes:
         present = ~absent[:, column]
         codes[present, column] = distinct(table[present, column], "folds")[1]
     return codes if table.shape[1] == n_repeats else np.repeat(codes, n_repeats, axis=1)
+
+
+def _check_predicted_rows_have_folds(predictions: HeldOutPredictions, metric: Metric) -> None:
+    """Refuse a row with predictions and no fold, which means over folds would leave out without a word."""
+    if predictions.folds is None or (predictions.folds >= 0).all():
+        return
+    rows = np.flatnonzero((predictions.predicted(metric).any(axis=1) & (predictions.folds < 0)).any(axis=1))
+    if rows.size:
+        raise InputError(
+            f"folds has a missing value in {counted(rows.size, 'row')} with predictions (the first is row "
+            f"{rows[0]}, counted from 0); a row without a fold was not held out: give its fold, "
+            "or make its predictions NaN.",
+            argument="folds",
+        )
 
 
 def without_infinite(predictions: HeldOutPredictions, metric: Metric) -> HeldOutPredictions:
