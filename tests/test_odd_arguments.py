@@ -118,6 +118,21 @@ def test_what_is_no_array_of_predictions_is_quoted(odd: Any) -> None:
         ho.estimate(Y, odd, metric="roc_auc")
 
 
+def test_two_configurations_of_one_name_are_refused() -> None:
+    scores = pd.DataFrame(np.random.default_rng(0).random((20, 3)), columns=["a", "b", "a"])
+    with pytest.raises(ho.InputError, match="two are named 'a'; name each once"):
+        ho.estimate(Y, scores, metric="roc_auc")
+    with pytest.raises(ho.InputError, match="two are named 'a'; name each once"):
+        ho.estimate_from_scores(scores[:5], method="bbc_f", greater_is_better=True)
+
+
+def test_a_table_of_true_values_may_have_a_column_called_fit() -> None:
+    scores = np.random.default_rng(0).random((20, 3))
+    table = pd.DataFrame({"fit": Y})
+    found, expected = (ho.estimate(y, scores, metric="roc_auc", random_state=0) for y in (table, Y))
+    assert found.value == expected.value
+
+
 def test_a_number_of_folds_is_no_label_of_rows() -> None:
     with pytest.raises(ho.InputError, match=r"folds must have shape .* got 5\."):
         ho.estimate(Y, SCORES, metric="roc_auc", folds=5)

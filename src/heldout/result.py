@@ -9,6 +9,7 @@ from typing import Any
 
 from heldout._record import Shown, TextTable, fields_table
 from heldout._registry import function_of
+from heldout._text import counted
 from heldout._types import Floats
 from heldout.configurations import Configuration, Configurations
 from heldout.data.task import Task, Truth
@@ -123,8 +124,9 @@ class Evaluation(Shown, WithMethodsText):
         # The generated one prints the table and every prediction.
         found = self.estimate if self.estimate is not None else f"winner {self.configurations[self.winner].name}"
         shared = f" ({self.n_fits_shared} shared)" if self.n_fits_shared else ""
-        fits = f"{self.n_fits} fits{shared}"
-        return f"Evaluation({len(self.configurations)} configurations, {self.folds}, {fits}, {found})"
+        fits = f"{counted(self.n_fits, 'fit')}{shared}"
+        tried = counted(len(self.configurations), "configuration")
+        return f"Evaluation({tried}, {self.folds}, {fits}, {found})"
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
         """Draw the corrected score beside the uncorrected one; without an estimate the ranking of configurations.

@@ -100,7 +100,8 @@ def test_repeats_are_repeats():
     ids=["unknown", "one fold", "five", "each row", "with rows of no fold"],
 )
 def test_training_rows_are_known_of_a_partition_into_folds(folds, rows):
-    assert ho.estimate(Y, P, metric="accuracy", folds=folds, **FAST).provenance["training_rows"] == rows
+    predictions = P if folds is None else np.where(np.isnan(folds)[:, None], np.nan, P)
+    assert ho.estimate(Y, predictions, metric="accuracy", folds=folds, **FAST).provenance["training_rows"] == rows
 
 
 def test_one_of_two_repeats_with_a_single_fold_is_no_partition():

@@ -44,7 +44,7 @@ def test_default_is_five_stratified_folds_unshuffled() -> None:
         np.testing.assert_array_equal(split.train, train)
         np.testing.assert_array_equal(split.test, test)
     assert folds.n_training_rows == 24
-    assert repr(folds) == "Folds(5 splits, 1 repeats of 30 rows, partition)"
+    assert repr(folds) == "Folds(5 splits, 1 repeat of 30 rows, partition)"
 
 
 def test_numbers_are_not_stratified() -> None:

@@ -312,9 +312,16 @@ def _check_no_text_beside_numbers(array: Array, names: Sequence[str]) -> None:
 
 
 def names_of_columns(table: Any, n_columns: int) -> tuple[str, ...]:
-    """The names of a table's columns; numbers for those of an array."""
+    """The names of a table's columns; numbers for those of an array.
+
+    Raises InputError where two columns have one name, by which the winner could not be told.
+    """
     if hasattr(table, "columns") and hasattr(table, "to_numpy"):
-        return tuple(str(column) for column in table.columns)
+        names = tuple(str(column) for column in table.columns)
+        if len(set(names)) < len(names):
+            again = next(name for place, name in enumerate(names) if name in names[:place])
+            raise InputError(f"a column is a configuration, and two are named {again!r}; name each once.")
+        return names
     return tuple(f"configuration {j}" for j in range(n_columns))
 
 

@@ -147,7 +147,7 @@ def read_inputs(
     }  # fmt: skip
     if isinstance(y_true, input_arrays.FittedSearch):
         y_true, predictions = input_arrays.parts_of_search(y_true, predictions)
-    elif hasattr(y_true, "fit") or hasattr(y_true, "trials"):
+    elif hasattr(type(y_true), "fit") or hasattr(type(y_true), "trials"):  # a table may have columns of these names
         raise InputError(
             f"y_true must be true values, or a fitted search of heldout, got {type(y_true).__name__}; a finished "
             "search of another package is for `ho.correct(search)`, one of heldout must be fitted first.",

@@ -20,6 +20,7 @@ import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit, check_cv
 
 from heldout._streams import numpy_seed
+from heldout._text import counted
 from heldout._types import Array, Booleans, Codes, Indices
 from heldout.data.checks import MOST_SPLITS, check_count, check_fits, refuse_beyond_memory, refuse_more_than
 from heldout.data.task import Task, TaskKind, labels_text, shortened
@@ -172,7 +173,8 @@ class Folds:
 
     def __repr__(self) -> str:
         kind = "partition" if self.is_partition else "incomplete"
-        return f"Folds({self.n_splits} splits, {self.n_repeats} repeats of {self.n_rows} rows, {kind})"
+        repeats = counted(self.n_repeats, "repeat")
+        return f"Folds({counted(self.n_splits, 'split')}, {repeats} of {counted(self.n_rows, 'row')}, {kind})"
 
 
 def make_folds(
