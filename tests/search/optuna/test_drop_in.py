@@ -10,7 +10,7 @@ import numpy as np
 import optuna
 import pytest
 from optuna.distributions import FloatDistribution, IntDistribution
-from optuna.proposals import MaxTrialsCallback
+from optuna.study import MaxTrialsCallback
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
