@@ -95,6 +95,7 @@ def folds_text(folds: Codes | None, n_splits: int | None) -> str:
 
     Examples
     --------
+    >>> import numpy as np
     >>> of_folds, hold_out = np.array([[0], [1]], dtype=np.int32), np.array([[0], [-1]], dtype=np.int32)
     >>> folds_text(of_folds, None), folds_text(hold_out, None)
     ('2 folds', 'one hold-out')

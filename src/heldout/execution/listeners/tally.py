@@ -148,6 +148,7 @@ class RunTally:
     Examples
     --------
     >>> from heldout.execution.cells import CellKey
+    >>> from heldout.execution.events import CellFinished, SearchStarted
     >>> tally = RunTally()
     >>> tally.add(SearchStarted(4, 0, 2, 2, names=("a", "b")))
     >>> for configuration, score in enumerate((0.5, 0.75)):

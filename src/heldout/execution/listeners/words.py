@@ -109,7 +109,7 @@ def cell_line(result: CellResult | CellTable, tally: RunTally) -> str:
     Examples
     --------
     >>> from heldout.execution.cells import CellKey
-    >>> from heldout.execution.events import CellFinished
+    >>> from heldout.execution.events import CellFinished, SearchStarted
     >>> tally = RunTally()
     >>> tally.add(SearchStarted(10, 0, 2, 5, names=("C=1", "C=10")))
     >>> cell = CellResult(CellKey(1, 0, 3), CellState.DONE, "", 0.25, test_scores={"accuracy": 0.9625})
