@@ -129,7 +129,10 @@ def test_other_kinds_of_file_and_model_are_refused(
     ended = command("predict", model, data, "--out", tmp_path / "found.txt")
     assert ended.code == 2 and "must end in .csv or .parquet" in ended.last
     ended = command("predict", tmp_path / "none.skops", data, "--out", tmp_path / "found.csv")
-    assert ended.code == 2 and "there is no file" in ended.last and "give the path of a saved model" in ended.last
+    assert (
+        ended.code == 2
+        and f"there is no file {tmp_path / 'none.skops'}; give the path of a saved model" in ended.last
+    )
 
 
 def test_a_model_without_names_takes_all_columns(command: Command, tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def test_shares_that_do_not_sum_to_one_are_refused() -> None:
     columns = {name: values * 2 for name, values in probabilities(["a", "b", "c"], "one").items()}
     found, truth = table(columns), truth_of(THREE)
 
-    with pytest.raises(InputError, match=r"log_loss needs probabilities, got numbers from"):
+    with pytest.raises(InputError, match=r"log_loss needs probabilities, got numbers from .*, beyond \[0, 1\]"):
         held_out(found, None, prediction_columns_of(found, truth), truth, metric_named("log_loss"))
 
 
