@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from heldout.estimates.types import Estimate
     from heldout.execution.inner_split import inner_split
     from heldout.flags import Flag
-    from heldout.folds.halves import split_items
+    from heldout.folds.plans import split_items
     from heldout.predictions import FoldScores, HeldOutPredictions
     from heldout.protocols.algorithms.protocol import compare_algorithms
     from heldout.protocols.nested.protocol import nested_cv
@@ -107,7 +107,7 @@ _HOMES = {
     "read_predictions": "heldout.readers.any_tool",
     "report_card": "heldout.report.card",
     "rows_needed": "heldout.estimates.training_size",
-    "split_items": "heldout.folds.halves",
+    "split_items": "heldout.folds.plans",
 }
 _PACKAGES = {
     name: f"heldout.{name}"

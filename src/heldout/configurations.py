@@ -377,10 +377,18 @@ def _key(item: tuple[Any, Any]) -> str:
 
 
 NAMES_IN_RUN_FILES = {
-    "heldout.estimates.methods.two_part.areas.DeLong": "heldout.estimates.methods.two_part.delong.DeLong",
-    "heldout.estimates.methods.two_part.areas.HanleyMcNeil": (
+    "heldout.estimates.methods.corrected_t.ConservativeZ": "heldout.estimates.methods.conservative_z.ConservativeZ",
+    "heldout.estimates.methods.locally_simultaneous.Zoom": "heldout.estimates.methods.zoom.Zoom",
+    "heldout.estimates.methods.two_part.closed_forms.DeLong": "heldout.estimates.methods.two_part.delong.DeLong",
+    "heldout.estimates.methods.two_part.closed_forms.HanleyMcNeil": (
         "heldout.estimates.methods.two_part.hanley_mcneil.HanleyMcNeil"
     ),
+    "heldout.estimates.methods.two_part.closed_forms.ClopperPearson": (
+        "heldout.estimates.methods.two_part.binomial.ClopperPearson"
+    ),
+    "heldout.estimates.methods.two_part.closed_forms.Wilson": "heldout.estimates.methods.two_part.binomial.Wilson",
+    "heldout.estimates.methods.two_part.tilting.MABT": "heldout.estimates.methods.two_part.mabt.MABT",
+    "heldout.metrics.row_losses.MeanScore": "heldout.metrics.scores.MeanScore",
     "heldout.folds.plans": "heldout.fold_plans",
     "heldout.protocols.validation.arguments": "heldout.protocols.validation.asked",
     "heldout.metrics.regression.Spearman": "heldout.metrics.rank_correlation.Spearman",

@@ -18,7 +18,7 @@ from sklearn.metrics import roc_auc_score
 import heldout as ho
 from heldout.data.task import truth_of
 from heldout.estimates import MABT, ClopperPearson, DeLong, HanleyMcNeil, Tilting, Wilson
-from heldout.estimates.methods.two_part.parts import SecondPart, Tails, split
+from heldout.estimates.methods.two_part.template import SecondPart, Tails, split
 from heldout.estimates.question import Settings
 from heldout.metrics import metric_named
 from heldout.metrics.ranking import Reading, Share

@@ -52,8 +52,7 @@ from heldout.metrics.regression import (
     RootMeanSquaredError,
     Spearman,
 )
-from heldout.metrics.row_losses import Bounded
-from heldout.metrics.scores import MeanScore
+from heldout.metrics.row_losses import Bounded, MeanScore
 from heldout.metrics.survival import BrierAt, ConcordanceIndex, ConcordanceUno, IntegratedBrier, RocAucAt, SomersD
 
 __all__ = [

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 import heldout as ho
-from heldout.estimates.methods.conservative_z import differences_of_halves, spread_of_halves
+from heldout.estimates.methods.corrected_t import differences_of_halves, spread_of_halves
 
 Z = norm.ppf(0.975)
 N = 90

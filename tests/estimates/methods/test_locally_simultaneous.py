@@ -10,7 +10,7 @@ import pytest
 import heldout as ho
 from heldout.estimates import LocallySimultaneous
 from heldout.estimates.intervals import order_statistic
-from heldout.estimates.score_noise import ScoreNoise
+from heldout.estimates.methods.locally_simultaneous import ScoreNoise
 from heldout.selection.bootstrap_draws import Draws, always
 
 N, C = 120, 12

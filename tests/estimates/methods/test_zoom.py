@@ -7,7 +7,7 @@ import pytest
 
 import heldout as ho
 from heldout.estimates.intervals import order_statistic
-from heldout.estimates.methods.zoom import reach_above, reach_below
+from heldout.estimates.methods.locally_simultaneous import reach_above, reach_below
 
 N = 150
 RNG = np.random.default_rng(5)

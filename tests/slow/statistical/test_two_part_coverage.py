@@ -27,7 +27,7 @@ from scipy.stats import binom
 import heldout as ho
 from heldout.data.task import truth_of
 from heldout.estimates import MABT, ClopperPearson, DeLong, HanleyMcNeil, Tilting, Wilson
-from heldout.estimates.methods.two_part.parts import split
+from heldout.estimates.methods.two_part.template import split
 from heldout.metrics.row_losses import half_width
 
 FALSE_ALARM = 1e-4

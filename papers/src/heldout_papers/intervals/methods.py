@@ -23,10 +23,9 @@ from heldout.estimates.inputs import Inputs, read_inputs
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.methods.bbc_f import BBCF
 from heldout.estimates.methods.naive_bootstrap import NaiveBootstrap
-from heldout.estimates.methods.two_part.areas import DeLong, HanleyMcNeil
-from heldout.estimates.methods.two_part.mabt import MABT
+from heldout.estimates.methods.two_part.closed_forms import DeLong, HanleyMcNeil
 from heldout.estimates.methods.two_part.template import FirstPart, TwoPart
-from heldout.estimates.methods.two_part.tilting import Tilting
+from heldout.estimates.methods.two_part.tilting import MABT, Tilting
 from heldout.estimates.types import Estimate
 from heldout.metrics.base import Response
 from heldout.metrics.named import metric_named

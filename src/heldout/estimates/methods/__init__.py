@@ -14,21 +14,17 @@ from heldout.estimates.coverage import coverage_of
 from heldout.estimates.evidence import Evidence, RowTable
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.methods.bbc_f import BBCF
-from heldout.estimates.methods.conservative_z import ConservativeZ
-from heldout.estimates.methods.corrected_t import CorrectedT
+from heldout.estimates.methods.corrected_t import ConservativeZ, CorrectedT
 from heldout.estimates.methods.cv import CV
 from heldout.estimates.methods.hoeffding import Hoeffding
-from heldout.estimates.methods.locally_simultaneous import LocallySimultaneous
+from heldout.estimates.methods.locally_simultaneous import LocallySimultaneous, Zoom
 from heldout.estimates.methods.naive_bootstrap import NaiveBootstrap
 from heldout.estimates.methods.shrinkage import Shrinkage
 from heldout.estimates.methods.tt import TT
-from heldout.estimates.methods.two_part.areas import DeLong, HanleyMcNeil
-from heldout.estimates.methods.two_part.binomial import ClopperPearson, Wilson
-from heldout.estimates.methods.two_part.mabt import MABT
-from heldout.estimates.methods.two_part.tilting import Tilting
+from heldout.estimates.methods.two_part.closed_forms import ClopperPearson, DeLong, HanleyMcNeil, Wilson
+from heldout.estimates.methods.two_part.tilting import MABT, Tilting
 from heldout.estimates.methods.wald_cv import WaldCV
 from heldout.estimates.methods.wmc import WMC, WMCS
-from heldout.estimates.methods.zoom import Zoom
 from heldout.estimates.question import Blocks
 from heldout.estimates.types import Alternative, Estimate
 

@@ -54,7 +54,7 @@ class Shrinkage(bootstrap.RowBootstrap):
         value = M_w - sd(D_w) · mean_b z_b - u.
 
     u is 0 but for a log loss whose winner has predictions of 0 and 1, all of them right: it is what they cost if ½
-    of m + 1 is wrong, of m rows with such predictions (``heldout.estimates.unseen_rows``, flag
+    of m + 1 is wrong, of m rows with such predictions (``heldout.estimates.selection_optimism``, flag
     ``certain_predictions``).
 
     Symbols: ``distribution`` holds M_w - sd(D_w) z_b - u, ``selected`` is w; provenance's ``shrinkage_factor`` is

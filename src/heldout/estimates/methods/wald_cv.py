@@ -15,7 +15,7 @@ from heldout.estimates.base import PREDICTIONS, Method, MethodWords, estimate_ar
 from heldout.estimates.data_flags import flags_of_choice, flags_of_dependence
 from heldout.estimates.evidence import Candidates, RowTable, needs_independent_rows
 from heldout.estimates.intervals import Spread
-from heldout.estimates.methods.two_part.areas import placements
+from heldout.estimates.methods.two_part.closed_forms import placements
 from heldout.estimates.types import Estimate
 from heldout.metrics.aggregate import Segment
 from heldout.metrics.base import Metric, unsigned

@@ -31,8 +31,7 @@ from heldout.estimates.intervals import Spread, interval_around
 from heldout.estimates.methods.corrected_t import nadeau_bengio
 from heldout.estimates.methods.naive_bootstrap import NaiveBootstrap
 from heldout.estimates.methods.shrinkage import Shrinkage
-from heldout.estimates.methods.two_part.areas import DeLong
-from heldout.estimates.methods.two_part.binomial import ClopperPearson
+from heldout.estimates.methods.two_part.closed_forms import ClopperPearson, DeLong
 from heldout.estimates.question import AnyAggregate, Question, Scale, Scales, Settings
 from heldout.estimates.types import Interval
 from heldout.execution.cells import CellState

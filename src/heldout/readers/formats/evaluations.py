@@ -18,7 +18,7 @@ from heldout._text import counted
 from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.estimates.methods.shrinkage import Shrinkage
-from heldout.metrics.scores import MeanScore
+from heldout.metrics.row_losses import MeanScore
 from heldout.predictions import SearchQuestion
 from heldout.readers.columns import check_numbers, first_no_number, quoted
 from heldout.readers.formats.base import ColumnUses, Export

@@ -8,7 +8,7 @@ import pytest
 import heldout as ho
 from heldout.estimates import DeLong, HanleyMcNeil
 from heldout.estimates.intervals import standard_error_of_area
-from heldout.estimates.methods.two_part.areas import placements
+from heldout.estimates.methods.two_part.closed_forms import placements
 
 DELONG = DeLong(evaluation_share=1.0)
 HANLEY_MCNEIL = HanleyMcNeil(evaluation_share=1.0)

@@ -8,8 +8,8 @@ from scipy.stats import binomtest
 
 import heldout as ho
 from heldout.estimates import ClopperPearson, Wilson
-from heldout.estimates.methods.two_part.binomial import clopper_pearson_interval, wilson_interval
-from heldout.estimates.methods.two_part.parts import Tails
+from heldout.estimates.methods.two_part.closed_forms import clopper_pearson_interval, wilson_interval
+from heldout.estimates.methods.two_part.template import Tails
 
 KINDS = {"wilson": wilson_interval, "exact": clopper_pearson_interval}
 

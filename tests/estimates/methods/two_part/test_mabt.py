@@ -10,8 +10,8 @@ import pytest
 import heldout as ho
 from heldout.data.task import truth_of
 from heldout.estimates import MABT, METHODS, Tilting
-from heldout.estimates.methods.two_part.mabt import highest_ranks
-from heldout.estimates.methods.two_part.parts import split
+from heldout.estimates.methods.two_part.template import split
+from heldout.estimates.methods.two_part.tilting import highest_ranks
 
 
 def bound(y, predictions, metric="roc_auc", **asked):

@@ -8,7 +8,7 @@ import pytest
 import heldout as ho
 from heldout.data.task import truth_of
 from heldout.estimates import MABT, ClopperPearson, DeLong, HanleyMcNeil, Tilting, Wilson
-from heldout.estimates.methods.two_part.parts import split, split_at_random
+from heldout.estimates.methods.two_part.template import split, split_at_random
 from heldout.selection import CallableRefit
 
 TWO_PART = {

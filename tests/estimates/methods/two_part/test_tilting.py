@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 import heldout as ho
 from heldout.estimates import Tilting
-from heldout.estimates.methods.two_part.binomial import mid_p_bound
+from heldout.estimates.methods.two_part.closed_forms import mid_p_bound
 from heldout.estimates.methods.two_part.tilting import log_mean_weight, tilt
 
 WHOLE = Tilting(evaluation_share=1.0)
