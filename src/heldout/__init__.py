@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from heldout.predictions import FoldScores, HeldOutPredictions
     from heldout.protocols.algorithms.protocol import compare_algorithms
     from heldout.protocols.nested.protocol import nested_cv
-    from heldout.protocols.search_bootstrap.protocol import bootstrap_search
-    from heldout.protocols.validation.protocol import bootstrap_validate
+    from heldout.protocols.search_bootstrap import bootstrap_search
+    from heldout.protocols.validation.arguments import bootstrap_validate
     from heldout.readers.any_tool import read_predictions
     from heldout.readers.correct import correct
     from heldout.readers.saved_model import load_model, save_model
@@ -90,8 +90,8 @@ _HOMES = {
     "HeldoutWarning": "heldout.errors",
     "InputError": "heldout.errors",
     "advise": "heldout.advice",
-    "bootstrap_search": "heldout.protocols.search_bootstrap.protocol",
-    "bootstrap_validate": "heldout.protocols.validation.protocol",
+    "bootstrap_search": "heldout.protocols.search_bootstrap",
+    "bootstrap_validate": "heldout.protocols.validation.arguments",
     "compare_algorithms": "heldout.protocols.algorithms.protocol",
     "compare_configurations": "heldout.estimates.paired.compare",
     "correct": "heldout.readers.correct",

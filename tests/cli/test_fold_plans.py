@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heldout.cli.folds import plan_named
+from heldout.cli.tune_options import plan_named
 from heldout.folds.plans import AutoFolds, BootstrapSamples, HoldOut, KFolds, LeaveOut, PairedHoldOut, Repeated
 
 

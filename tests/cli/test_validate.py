@@ -14,7 +14,7 @@ import pytest
 
 from heldout.data.task import TaskKind
 from heldout.imputation.settings import Imputation
-from heldout.protocols.validation.protocol import bootstrap_validate
+from heldout.protocols.validation.arguments import bootstrap_validate
 from heldout.readers.saved_model import load_model
 from heldout.spaces.regressions import regression
 

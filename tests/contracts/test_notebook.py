@@ -22,8 +22,8 @@ import heldout
 import heldout as ho
 from heldout.estimates.paired.overtuning import DefaultComparison
 from heldout.imputation.backward import RemovedTerm, Selection
-from heldout.imputation.pooled_scores import pool_scores
 from heldout.predictions import FoldScores
+from heldout.protocols.pooled_performance import pool_scores
 from heldout.protocols.validation.coefficients import FittedCoefficients
 from heldout.spaces.regressions import NO_PENALTY
 

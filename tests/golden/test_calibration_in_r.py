@@ -20,7 +20,7 @@ import pytest
 
 from heldout.data.task import truth_of
 from heldout.metrics.base import Response
-from heldout.protocols.validation.curves.calibration import calibration_curve
+from heldout.protocols.validation.curves import calibration_curve
 from heldout.protocols.validation.replicates import Replicates
 
 GIVEN = json.loads((Path(__file__).parent / "data" / "calibration_rms.json").read_text(encoding="utf-8"))

@@ -12,7 +12,7 @@ from scipy import stats
 
 from heldout.imputation.backward import pooled_p_value
 from heldout.imputation.coefficients import Coefficients, pool_coefficients
-from heldout.imputation.pooled_scores import pool_scores
+from heldout.protocols.pooled_performance import pool_scores
 
 N_ROWS = 159
 OF_CARRYING = [

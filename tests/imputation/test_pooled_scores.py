@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import t as student
 
 from heldout.errors import HeldoutWarning, InputError
-from heldout.imputation.pooled_scores import pool_scores
+from heldout.protocols.pooled_performance import pool_scores
 
 
 def by_hand(values: list[float], variances: list[float], n_rows: int) -> tuple[float, float, float]:

@@ -10,10 +10,10 @@ from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.imputation.backward import BackwardSelection
 from heldout.imputation.settings import SOURCES_OF_ORDER, Imputation
 from heldout.metrics.named import DECLARED
-from heldout.protocols.learning.protocol import IPL
+from heldout.protocols.learning import IPL
 from heldout.protocols.nested import conclusion as nested
 from heldout.protocols.validation.corrections import CORRECTIONS
-from heldout.protocols.validation.curves import calibration, decision, roc
+from heldout.protocols.validation.curves import CALIBRATION_SOURCES, DECISION_SOURCES, ROC_SOURCES
 from heldout.protocols.validation.intervals import SOURCES_OF_INTERVAL
 from heldout.search.optuna import regret
 from heldout.selection import RULES
@@ -28,7 +28,7 @@ def cited_by_the_library() -> set[str]:
     cited |= {key for keys in nested.SOURCES_OF_INTERVAL.values() for key in keys}
     cited |= {key for make in METHODS.values() for key in make().sources}
     cited |= {key for make in CORRECTIONS.values() for key in make().sources}
-    cited |= {key for curve in (calibration, roc, decision) for key in curve.SOURCES}
+    cited |= {*CALIBRATION_SOURCES, *ROC_SOURCES, *DECISION_SOURCES}
     cited |= {key for keys in SOURCES_OF_INTERVAL.values() for key in keys}
     cited |= {key for order in SOURCES_OF_ORDER for key in Imputation(order=order).sources}
     cited |= {*Imputation(selection=BackwardSelection()).sources}

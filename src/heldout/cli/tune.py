@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from heldout.execution.sharing.groups import Share
     from heldout.folds.splits import Folds
     from heldout.protocols.nested.estimate import NestedEstimate
-    from heldout.protocols.search_bootstrap.estimate import SearchBootstrapEstimate
+    from heldout.protocols.search_bootstrap import SearchBootstrapEstimate
     from heldout.readers.table_task import TableTask
     from heldout.result import Evaluation
 
@@ -192,8 +192,7 @@ def times_predicted(options: TuneOptions, search: Search, console: Console) -> i
     n_configurations = len(search.configurations)
     if options.method in BOOTSTRAP:
         return _times_bootstrapped(options, n_configurations, search.folds.n_splits, console)
-    from heldout.protocols.nested.intervals import BATES
-    from heldout.protocols.nested.plan import nested_folds
+    from heldout.protocols.nested.plan import BATES, nested_folds
 
     settings, selects = nested_settings(options), n_configurations > 1
     pairs = settings.interval == BATES
@@ -217,7 +216,7 @@ def times_predicted(options: TuneOptions, search: Search, console: Console) -> i
 def run_protocol(options: TuneOptions, search: Search, running: RunSettings) -> Evaluation:
     """The search on all rows, with the estimate of the protocol and the fits of both."""
     from heldout.protocols.nested.protocol import nested_of_search
-    from heldout.protocols.search_bootstrap.schemes import BootstrapPlan
+    from heldout.protocols.search_bootstrap import BootstrapPlan
 
     estimate: NestedEstimate | SearchBootstrapEstimate
     if options.method in BOOTSTRAP:

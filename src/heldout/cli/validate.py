@@ -378,7 +378,7 @@ def command(options: ValidateOptions, console: Console, typed: str) -> None:
 
 def _validate(options: ValidateOptions, job: ValidateJob, folder: OutputFolder, console: Console) -> Validation:
     from heldout.cli.table import with_columns
-    from heldout.protocols.validation.protocol import validated
+    from heldout.protocols.validation.arguments import validated
 
     with run_session(options, folder, console) as running:
         validation = validated(job.arguments, job.plan, running)

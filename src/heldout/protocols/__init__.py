@@ -15,7 +15,6 @@ from heldout.imputation.chained import ChainedImputer
 from heldout.imputation.coefficients import PooledCoefficients
 from heldout.imputation.imputed_model import ImputedModel
 from heldout.imputation.pooled import PooledModel
-from heldout.imputation.pooled_scores import PooledScore, pool_scores
 from heldout.imputation.settings import Imputation
 from heldout.protocols.algorithms.comparison import (
     AlgorithmComparison,
@@ -26,21 +25,16 @@ from heldout.protocols.algorithms.comparison import (
     Relevance,
 )
 from heldout.protocols.algorithms.protocol import compare_algorithms
-from heldout.protocols.learning.curve import CurvePoint, LearningCurve, PowerLaw
-from heldout.protocols.learning.protocol import learning_curve
+from heldout.protocols.learning import CurvePoint, LearningCurve, PowerLaw, learning_curve
 from heldout.protocols.nested.estimate import Agreement, NestedEstimate, OuterFold
-from heldout.protocols.nested.intervals import BatesHastieTibshirani
+from heldout.protocols.nested.plan import BatesHastieTibshirani
 from heldout.protocols.nested.protocol import nested_cv
-from heldout.protocols.pooled_performance import pooled_performance
-from heldout.protocols.search_bootstrap.estimate import Bootstrap, SearchBootstrapEstimate
-from heldout.protocols.search_bootstrap.protocol import bootstrap_search
+from heldout.protocols.pooled_performance import PooledScore, pool_scores, pooled_performance
+from heldout.protocols.search_bootstrap import Bootstrap, SearchBootstrapEstimate, bootstrap_search
+from heldout.protocols.validation.arguments import bootstrap_validate
 from heldout.protocols.validation.coefficients import FittedCoefficients
-from heldout.protocols.validation.curves.calibration import CalibrationCurve
-from heldout.protocols.validation.curves.decision import DecisionCurve
-from heldout.protocols.validation.curves.roc import RocCurve
-from heldout.protocols.validation.estimate import Validation
-from heldout.protocols.validation.protocol import bootstrap_validate
-from heldout.protocols.validation.rows import Candidate, ValidationRow
+from heldout.protocols.validation.curves import CalibrationCurve, DecisionCurve, RocCurve
+from heldout.protocols.validation.estimate import Candidate, Validation, ValidationRow
 
 __all__ = [
     "Agreement",

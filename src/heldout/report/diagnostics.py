@@ -18,7 +18,7 @@ from heldout.data.task import TaskKind, Truth
 from heldout.kernels.reference_curves import net_benefit, precision_recall_points, roc_points
 from heldout.metrics.base import Response
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions, is_predicted
-from heldout.protocols.validation.curves.decision import checked_thresholds
+from heldout.protocols.validation.curves import checked_thresholds
 from heldout.report.entries import Facts
 
 MOST_CURVE_POINTS = 300

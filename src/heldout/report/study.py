@@ -32,7 +32,7 @@ from heldout.metrics.base import Metric
 from heldout.metrics.named import in_sentence, metric_named, metric_words
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
 from heldout.protocols.nested.estimate import NestedEstimate
-from heldout.protocols.search_bootstrap.estimate import SearchBootstrapEstimate
+from heldout.protocols.search_bootstrap import SearchBootstrapEstimate
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.words import how_sentence, method_words
 from heldout.references import bibtex_of

@@ -17,14 +17,15 @@ from heldout.imputation.coefficients import PooledCoefficients
 from heldout.imputation.imputed_model import member_of
 from heldout.metrics.base import Metric, Response, oriented
 from heldout.metrics.named import in_sentence
-from heldout.protocols.validation.corrections.memorising import memorising
-from heldout.protocols.validation.curves import calibration as calibration_curves
-from heldout.protocols.validation.curves import decision as decision_curves
-from heldout.protocols.validation.curves import roc as roc_curves
-from heldout.protocols.validation.curves.base import CONFIDENCE_LEVEL
-from heldout.protocols.validation.estimate import Validation
+from heldout.protocols.validation.corrections.optimism import memorising
+from heldout.protocols.validation.curves import (
+    CALIBRATION_SOURCES,
+    CONFIDENCE_LEVEL,
+    DECISION_SOURCES,
+    ROC_SOURCES,
+)
+from heldout.protocols.validation.estimate import Candidate, Validation, ValidationRow
 from heldout.protocols.validation.replicates import Replicates
-from heldout.protocols.validation.rows import Candidate, ValidationRow
 from heldout.protocols.words import frequency_sentence, method_words
 from heldout.report import labels
 from heldout.report.configuration_parts import parameters_of
@@ -301,9 +302,9 @@ def _curves_by_sources(replicates: Replicates) -> dict[tuple[str, ...], tuple[Cu
     with suppress(InputError):  # ten rows or fewer allow no curve
         calibration = _curves(CalibrationDisplay, replicates, values)
     return {
-        roc_curves.SOURCES: _curves(RocCurveDisplay, replicates, ranks),
-        calibration_curves.SOURCES: calibration,
-        decision_curves.SOURCES: _curves(DecisionCurveDisplay, replicates, acts),
+        ROC_SOURCES: _curves(RocCurveDisplay, replicates, ranks),
+        CALIBRATION_SOURCES: calibration,
+        DECISION_SOURCES: _curves(DecisionCurveDisplay, replicates, acts),
     }
 
 

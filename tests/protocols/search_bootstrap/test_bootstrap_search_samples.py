@@ -17,7 +17,7 @@ from heldout.folds.plans import hold_out, k_folds, leave_one_out, repeated
 from heldout.folds.splits import make_folds
 from heldout.metrics import metric_named
 from heldout.protocols.drawn_rows import Demands, draw, drawn_rows
-from heldout.protocols.search_bootstrap.schemes import folds_of_models, samples_of_search
+from heldout.protocols.search_bootstrap import folds_of_models, samples_of_search
 
 N = 36
 LABELS = np.array([0, 0, 1] * 12)

@@ -11,7 +11,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, SG
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from heldout.protocols.validation.replicate import weighs_copies, weighted_rows
+from heldout.protocols.validation.plan import weighs_copies, weighted_rows
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(60, 4))

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from heldout.protocols import Imputation
-from heldout.protocols.validation.protocol import bootstrap_validate
+from heldout.protocols.validation.arguments import bootstrap_validate
 
 ORDERS = ("boot_mi", "mi_boot", "naive")
 

@@ -36,6 +36,7 @@ from heldout.metrics.custom import OpaqueMetric
 from heldout.predictions import ranks
 from heldout.protocols.algorithms import comparison
 from heldout.protocols.algorithms.run import (
+    AlgorithmScorer,
     InnerPlan,
     choice_of,
     choosing_of,
@@ -46,7 +47,6 @@ from heldout.protocols.algorithms.run import (
     run_algorithms,
     run_with_dropping,
 )
-from heldout.protocols.algorithms.scores import AlgorithmScorer
 from heldout.protocols.nested.plan import NestedFolds, nested_folds
 
 Deploy = Literal["flat", "corrected", "nested"]

@@ -27,15 +27,17 @@ from heldout.metrics.calibration import FittedPart
 from heldout.protocols.validation import intervals
 from heldout.protocols.validation.coefficients import FittedCoefficients, calibrates_itself
 from heldout.protocols.validation.corrections import CORRECTIONS
-from heldout.protocols.validation.corrections.adjusted import with_inner_optimism
-from heldout.protocols.validation.corrections.automatic import Automatic
 from heldout.protocols.validation.corrections.base import CorrectedScore, Correction, corrected_score
-from heldout.protocols.validation.corrections.memorising import Memorising, memorising
-from heldout.protocols.validation.corrections.optimism import Optimism
-from heldout.protocols.validation.estimate import Validation
+from heldout.protocols.validation.corrections.optimism import (
+    Automatic,
+    Memorising,
+    Optimism,
+    memorising,
+    with_inner_optimism,
+)
+from heldout.protocols.validation.estimate import Candidate, Validation, ValidationRow
 from heldout.protocols.validation.plan import Fits, NoModelError, ValidationPlan
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
-from heldout.protocols.validation.rows import Candidate, ValidationRow
 from heldout.protocols.words import QUANTITY_OPTIMISM, QUANTITY_OUT_OF_BAG, QUANTITY_POINT632
 
 _QUANTITIES = {"oob": QUANTITY_OUT_OF_BAG, "632": QUANTITY_POINT632, "632+": QUANTITY_POINT632}

@@ -26,9 +26,7 @@ from heldout.kernels.reference_curves import precision_recall_points
 from heldout.metrics.base import Response, positive_of
 from heldout.metrics.named import in_sentence, metric_words
 from heldout.predictions import HeldOutPredictions
-from heldout.protocols.validation.curves.calibration import calibration_curve
-from heldout.protocols.validation.curves.decision import decision_curve
-from heldout.protocols.validation.curves.roc import roc_curve
+from heldout.protocols.validation.curves import calibration_curve, decision_curve, roc_curve
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.replicates import Replicates
 from heldout.report import diagnostics

@@ -15,11 +15,9 @@ from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.metrics import metric_named
 from heldout.metrics.base import Response
-from heldout.protocols.validation.corrections.memorising import Memorising
-from heldout.protocols.validation.curves import base as curves
-from heldout.protocols.validation.curves.calibration import calibration_curve, smoothed
-from heldout.protocols.validation.curves.decision import decision_curve
-from heldout.protocols.validation.curves.roc import roc_curve
+from heldout.protocols.validation import curves
+from heldout.protocols.validation.corrections.optimism import Memorising
+from heldout.protocols.validation.curves import calibration_curve, decision_curve, roc_curve, smoothed
 from heldout.protocols.validation.replicates import Replicates
 
 MakeReplicates = Callable[..., Replicates]

@@ -8,11 +8,9 @@ from typing import Any
 
 from heldout.data.checks import usual_name
 from heldout.errors import InputError
-from heldout.protocols.validation.corrections.automatic import Automatic
 from heldout.protocols.validation.corrections.base import CorrectedScore, Correction
-from heldout.protocols.validation.corrections.leave_one_out import OutOfBag
-from heldout.protocols.validation.corrections.optimism import Optimism
-from heldout.protocols.validation.corrections.point632 import Point632, Point632Plus
+from heldout.protocols.validation.corrections.left_out import OutOfBag, Point632, Point632Plus
+from heldout.protocols.validation.corrections.optimism import Automatic, Optimism
 
 CORRECTIONS: Mapping[str, Callable[[], Correction]] = MappingProxyType(
     {"optimism": Optimism, "632": Point632, "632+": Point632Plus, "oob": OutOfBag}

@@ -1,1 +1,0 @@
-"""Learning curves: all configurations at several training sizes, by repeated subsampling."""

@@ -1,1 +1,0 @@
-"""Whole curves corrected for optimism, point by point: calibration, ROC, net benefit."""
