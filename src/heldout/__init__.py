@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from heldout.protocols.nested.protocol import nested_cv
     from heldout.protocols.search_bootstrap import bootstrap_search
     from heldout.protocols.validation.arguments import bootstrap_validate
-    from heldout.readers.any_tool import read_predictions
     from heldout.readers.correct import correct
+    from heldout.readers.formats import read_predictions
     from heldout.readers.saved_model import load_model, save_model
     from heldout.report.card import report_card
     from heldout.report.mlflow_run import log_to_mlflow
@@ -104,7 +104,7 @@ _HOMES = {
     "log_to_mlflow": "heldout.report.mlflow_run",
     "nested_cv": "heldout.protocols.nested.protocol",
     "open_search": "heldout.search.open",
-    "read_predictions": "heldout.readers.any_tool",
+    "read_predictions": "heldout.readers.formats",
     "report_card": "heldout.report.card",
     "rows_needed": "heldout.estimates.training_size",
     "split_items": "heldout.folds.plans",

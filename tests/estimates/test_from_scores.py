@@ -57,6 +57,11 @@ def test_a_table_names_its_configurations():
     assert of().selected_name == f"configuration {of().selected}"
 
 
+def test_two_configurations_of_one_name_are_refused():
+    with pytest.raises(ho.InputError, match=r"two are named .b."):
+        of(names=list("abcdbe"))
+
+
 def test_scores_of_an_adaptive_search_are_flagged():
     assert ho.Flag.ADAPTIVE_SEARCH not in of().flags
     assert "among 6 configurations" in of(adaptive=True).flags[ho.Flag.ADAPTIVE_SEARCH]

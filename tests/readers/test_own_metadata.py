@@ -11,9 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import heldout as ho
 from heldout.errors import InputError
-from heldout.readers.own_table import REMEDY, SearchSettings, roles_of_json, roles_of_metadata
-from heldout.readers.tables import read_table
+from heldout.readers.formats.own import REMEDY, ColumnRoles, SearchSettings, own_roles
+from heldout.readers.tables import Table, read_table
 
 GOOD: dict[str, Any] = {
     "target": "y", "event": None, "kind": "binary", "metric": "accuracy", "response": "labels",
@@ -25,21 +26,26 @@ GOOD: dict[str, Any] = {
 }  # fmt: skip
 
 
-def test_what_heldout_writes_is_read() -> None:
-    roles = roles_of_metadata({b"heldout": json.dumps(GOOD).encode()}, "p")
-
+def roles_of(content: Any) -> ColumnRoles:
+    roles = own_roles(Table("p", None, metadata=json.dumps(content).encode()))
     assert roles is not None
+    return roles
+
+
+def test_what_heldout_writes_is_read() -> None:
+    roles = roles_of(GOOD)
+
     assert roles.failed == {1: "it raised"} and roles.columns == (("m",), ("n",)) and roles.classes == ("a", "b")
     assert roles.settings == SearchSettings("pooled", 3) and roles.training_range == (9, 10)
 
 
 def test_files_of_earlier_versions_lack_entries() -> None:
     later = ("rows", "repeats", "grouped", "test_share", "adaptive")
-    earlier = roles_of_json({name: value for name, value in GOOD.items() if name not in later}, "p")
+    earlier = roles_of({name: value for name, value in GOOD.items() if name not in later})
 
     assert earlier.rows is None and not earlier.adaptive
-    assert roles_of_json(GOOD, "p").adaptive
-    assert roles_of_metadata(None, "p") is None and roles_of_metadata({b"pandas": b"{}"}, "p") is None
+    assert roles_of(GOOD).adaptive
+    assert own_roles(Table("p", None)) is None
 
 
 NO_JSON = {
@@ -57,8 +63,9 @@ def test_metadata_that_is_no_object_is_refused(tmp_path: Path, written: bytes) -
     pq.write_table(table.replace_schema_metadata({b"heldout": written}), path)
 
     with pytest.raises(InputError, match="metadata 'heldout'") as whole:
-        read_table(path)
+        ho.read_predictions(path)
     assert str(whole.value).endswith(f"{REMEDY}.") and "\n" not in str(whole.value)
+    assert read_table(path).frame.shape == (3, 2)  # to predict from, a table needs none
 
 
 STRANGERS: tuple[Any, ...] = (
@@ -74,7 +81,7 @@ def test_every_entry_is_what_it_may_be_or_refused(name: str) -> None:
     for stranger in STRANGERS:
         found = copy.deepcopy(GOOD) | {name: stranger}
         try:
-            roles_of_json(found, "p")
+            roles_of(found)
         except InputError as refused:
             assert str(refused).startswith("p: "), (name, stranger)
             assert str(refused).endswith(f"{REMEDY}."), (name, stranger)
@@ -116,4 +123,4 @@ def test_every_entry_is_what_it_may_be_or_refused(name: str) -> None:
 )
 def test_the_sentence_names_the_entry_and_its_value(changed: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        roles_of_json(GOOD | changed, "p")
+        roles_of(GOOD | changed)

@@ -19,7 +19,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 import heldout as ho
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates import BBC
-from heldout.readers.own_table import table_of_predictions
+from heldout.readers.formats.own import table_of_predictions
 from heldout.selection import OneStandardError, Within
 
 N = 80

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,8 +17,8 @@ from heldout.metrics import metric_named
 from heldout.metrics.base import Response, times_of
 from heldout.predictions import HeldOutPredictions
 from heldout.readers.formats import FORMATS
-from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.own_table import ColumnRoles, roles_of_json, table_of_predictions
+from heldout.readers.formats.own import table_of_predictions
+from heldout.readers.formats.tool import ColumnUses, Export
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import Table
 
@@ -78,7 +79,7 @@ def test_what_is_written_reads_back_the_same(metric: str, repeats: int) -> None:
     measured = metric_named(metric)
 
     frame, roles = table_of_predictions(task, predictions, measured, "outcome")
-    back = read_back(Table("t", frame, roles=roles_of_json(json.loads(json.dumps(roles)), "t")))
+    back = read_back(Table("t", frame, metadata=json.dumps(roles).encode()))
 
     held = back.predictions
     assert isinstance(held, HeldOutPredictions)
@@ -97,7 +98,7 @@ def test_repeats_may_have_equal_folds_as_those_of_few_groups_have() -> None:
     task, predictions = task_and_predictions("roc_auc", 3)
     predictions = replace(predictions, folds=np.tile(np.arange(N)[:, None] // 4, (1, 3)).astype(np.int32))
     frame, roles = table_of_predictions(task, predictions, metric_named("roc_auc"), "y")
-    found = read_back(Table("t", frame, roles=roles_of_json(json.loads(json.dumps(roles)), "t")))
+    found = read_back(Table("t", frame, metadata=json.dumps(roles).encode()))
     assert isinstance(found.predictions, HeldOutPredictions)
     assert np.array_equal(found.predictions.folds, predictions.folds)
 
@@ -120,13 +121,13 @@ def test_a_table_without_groups_and_weights_has_no_columns_of_them() -> None:
     )
 
     assert list(frame.columns)[:4] == ["row", "repeat", "fold", "y"]
-    assert read_back(Table("t", frame, roles=roles_of_json(json.loads(json.dumps(roles)), "t"))).groups is None
+    assert read_back(Table("t", frame, metadata=json.dumps(roles).encode())).groups is None
 
 
-def _long(metric: str, repeats: int = 3) -> tuple[pd.DataFrame, ColumnRoles]:
+def _long(metric: str, repeats: int = 3) -> tuple[pd.DataFrame, dict[str, Any]]:
     task, predictions = task_and_predictions(metric, repeats)
     frame, roles = table_of_predictions(task, predictions, metric_named(metric), "outcome")
-    return frame, roles_of_json(json.loads(json.dumps(roles)), "t")
+    return frame, roles
 
 
 @pytest.mark.parametrize("metric", ["r2", "accuracy", "log_loss", "integrated_brier_score(times=[2, 5])"])
@@ -139,8 +140,8 @@ def test_the_order_of_the_lines_means_nothing(metric: str, order: str) -> None:
         "reversed": frame[::-1],
     }[order].reset_index(drop=True)
 
-    expected = read_back(Table("t", frame, roles=roles))
-    found = read_back(Table("t", changed, roles=roles))
+    expected = read_back(Table("t", frame, metadata=json.dumps(roles).encode()))
+    found = read_back(Table("t", changed, metadata=json.dumps(roles).encode()))
 
     measured = metric_named(metric)
     for part in ("truth", "groups", "sample_weight"):
@@ -196,22 +197,21 @@ def test_lines_and_columns_that_do_not_fit_are_refused(
     truth = truth_of(["a", "b"] * 6)
     held = replace(predictions, classes=truth.classes)
     frame, roles = table_of_predictions(replace(task, truth=truth), held, metric_named("roc_auc"), "outcome")
-    read = roles_of_json(json.loads(json.dumps(roles)), "t")
 
     with pytest.raises(InputError, match=said):
-        read_back(Table("t", change(frame).reset_index(drop=True), roles=read))
+        read_back(Table("t", change(frame).reset_index(drop=True), metadata=json.dumps(roles).encode()))
 
 
 def test_labels_that_only_begin_like_a_class_are_refused() -> None:
     frame, roles = _long("accuracy")
     frame = frame.astype({"outcome": object, "same": object})
-    labels = replace(roles, classes=("1", "2", "3"))
+    labels = roles | {"classes": ["1", "2", "3"]}
     for name in ("outcome", "same", "same #2", "other"):
         frame[name] = frame[name].map(lambda value: None if pd.isna(value) else str(int(value)))
     frame.loc[5, "same"] = "22"
 
     with pytest.raises(InputError, match="column 'same' holds 22 in row 6, which is none of the classes"):
-        read_back(Table("t", frame, roles=labels))
+        read_back(Table("t", frame, metadata=json.dumps(labels).encode()))
 
 
 def test_columns_differ_for_any_names_of_configurations_and_classes() -> None:
@@ -221,6 +221,6 @@ def test_columns_differ_for_any_names_of_configurations_and_classes() -> None:
     held = HeldOutPredictions({Response.PROBABILITIES: share}, ("m", "m = y", "m"), None, truth.classes)
 
     frame, roles = table_of_predictions(Task(np.zeros((N, 1)), truth), held, metric_named("log_loss"), "t")
-    back = read_back(Table("t", frame, roles=roles_of_json(json.loads(json.dumps(roles)), "t")))
+    back = read_back(Table("t", frame, metadata=json.dumps(roles).encode()))
 
     np.testing.assert_array_equal(back.predictions.for_metric(metric_named("log_loss")), share)

@@ -65,8 +65,9 @@ def test_rows_of_no_fold_were_not_held_out() -> None:
     found = wide(foreign(**some), fold="fold", exclude=["site", "w"])
     assert np.isnan(found.folds[~held_out]).all() and (found.folds[held_out] == 0.5).all()
 
-    with pytest.raises(InputError, match=r"'fold' \(the folds\) has a missing value in 8 rows with predictions"):
-        wide(foreign(fold=some["fold"]), fold="fold", exclude=["site", "w"])
+    predicted = wide(foreign(fold=some["fold"]), fold="fold", exclude=["site", "w"])
+    with pytest.raises(InputError, match=r"folds has a missing value in 8 rows with predictions"):
+        ho.estimate(predicted, metric="accuracy")
 
 
 def test_events_and_times_are_one_structured_target() -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from heldout.estimates.paired.leaderboard import Leaderboard
     from heldout.estimates.question import Aggregate
     from heldout.estimates.types import Alternative, Estimate
-    from heldout.readers.own_table import ColumnRoles
+    from heldout.readers.formats.own import ColumnRoles
     from heldout.report.entries import Facts
 
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from heldout.estimates.responses import ResponseName
     from heldout.metrics.base import Metric
     from heldout.predictions import HeldOutPredictions, SearchQuestion
-    from heldout.readers.formats.base import Export
-    from heldout.readers.own_table import ColumnRoles
+    from heldout.readers.formats.own import ColumnRoles
+    from heldout.readers.formats.tool import Export
     from heldout.readers.prediction_table import PredictionTable
 
 
@@ -240,7 +240,8 @@ def read(options: EstimateOptions, console: Console) -> EstimateInput:
     """Read the file, and print what was read."""
     from heldout.estimates.data_flags import flag_of_upside_down
     from heldout.metrics.base import full_name
-    from heldout.readers.formats.base import Export
+    from heldout.readers.formats.own import own_roles
+    from heldout.readers.formats.tool import Export
     from heldout.readers.prediction_columns import remarks_on_whole_numbers
     from heldout.selection import rule_of
 
@@ -252,7 +253,7 @@ def read(options: EstimateOptions, console: Console) -> EstimateInput:
     for remark in (*found.remarks, *doubts):
         console.note(remark)
     truth = _with_positive(_truth(found, options), found, options.positive)
-    roles = None if found.source.format != "heldout" else export.table_with().roles
+    roles = own_roles(export.table_with()) if found.source.format == "heldout" else None
     metric = _metric(options, roles, truth, found, console)
     _check_folds(options, found)
     if roles is not None:
@@ -311,7 +312,7 @@ def _recognised(export: Export, options: EstimateOptions) -> PredictionTable:
     """The predictions of the file, by the format that recognises it or that is named."""
     from heldout.metrics import metric_named
     from heldout.readers.formats import FORMATS, format_of
-    from heldout.readers.formats.base import ColumnUses
+    from heldout.readers.formats.tool import ColumnUses
 
     names = ("target", "event", "fold", "repeat", "row", "group", "weight", "configuration", "exclude", "tasks")
     uses = ColumnUses(**{name: getattr(options, name) for name in names}, predictions=options.prediction)

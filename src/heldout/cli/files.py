@@ -207,7 +207,7 @@ def write_predictions(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from heldout.readers.own_table import table_of_predictions
+    from heldout.readers.formats.own import table_of_predictions
 
     task, predictions = evaluation.task, evaluation.predictions
 

@@ -18,7 +18,7 @@ from heldout.errors import InputError
 from heldout.estimates.candidates import check_some_left
 from heldout.estimates.data_flags import flag_of_adaptive, flag_of_failed
 from heldout.estimates.evidence import Evidence
-from heldout.estimates.input_arrays import names_of_columns
+from heldout.estimates.input_arrays import distinct_names, names_of_columns
 from heldout.estimates.inputs import warn_of
 from heldout.estimates.methods import answer, method_of
 from heldout.estimates.question import Settings, settings_of
@@ -323,7 +323,7 @@ def _names(scores: Any, names: Sequence[str] | None, n_configurations: int) -> t
                 f"{shortened(names)}.",
                 argument="names",
             )
-        return tuple(str(name) for name in names)
+        return distinct_names(names)
     return names_of_columns(scores, n_configurations)
 
 

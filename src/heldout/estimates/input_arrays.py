@@ -10,7 +10,7 @@ decisions of different models have no average. ``read_as`` gives the metric that
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import Any, Protocol, runtime_checkable
@@ -312,17 +312,19 @@ def _check_no_text_beside_numbers(array: Array, names: Sequence[str]) -> None:
 
 
 def names_of_columns(table: Any, n_columns: int) -> tuple[str, ...]:
-    """The names of a table's columns; numbers for those of an array.
-
-    Raises InputError where two columns have one name, by which the winner could not be told.
-    """
+    """The names of a table's columns; numbers for those of an array."""
     if hasattr(table, "columns") and hasattr(table, "to_numpy"):
-        names = tuple(str(column) for column in table.columns)
-        if len(set(names)) < len(names):
-            again = next(name for place, name in enumerate(names) if name in names[:place])
-            raise InputError(f"a column is a configuration, and two are named {again!r}; name each once.")
-        return names
+        return distinct_names(table.columns)
     return tuple(f"configuration {j}" for j in range(n_columns))
+
+
+def distinct_names(given: Iterable[Any]) -> tuple[str, ...]:
+    """Names of configurations as text; two of one name are refused, as by it the winner could not be told."""
+    names = tuple(map(str, given))
+    again = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    if again is not None:
+        raise InputError(f"a column is a configuration, and two are named {again!r}; name each once.")
+    return names
 
 
 def _sums_to_one(array: Array) -> bool:

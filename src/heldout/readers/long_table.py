@@ -37,7 +37,18 @@ _DIGITS = re.compile(r"(\d{1,18})")
 
 
 @dataclass(frozen=True)
-class LineRoles:
+class ResponseColumns:
+    """The columns of the predictions of a configuration; there is at least one."""
+
+    labels: str | None = None
+    probabilities: Mapping[str, str] = field(default_factory=dict)
+    """The column of each class, by the text of the class."""
+    values: str | None = None
+    """Predicted numbers of a regression, or scores."""
+
+
+@dataclass(frozen=True)
+class LineRoles(ResponseColumns):
     """The role of each column that matters; all are names of columns."""
 
     target: str = ""
@@ -50,16 +61,10 @@ class LineRoles:
     """Columns that together identify a resample, such as ``("id", "id2")``."""
     repeat: str | None = None
     """By default repeats are found from the names of folds, or from which resamples overlap."""
-    labels: str | None = None
-    probabilities: Mapping[str, str] = field(default_factory=dict)
-    """The column of each class, by the text of the class."""
-    values: str | None = None
-    """Predicted numbers of a regression; at least one of ``labels``, ``probabilities`` and ``values`` is given."""
     of_classes: bool = False
     """Whether the values are scores, and the target holds the class of each row, such as its task."""
-    heads: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """``probabilities`` of each configuration by its name, where these have columns and no lines of their own; a
-    column of no class holds values."""
+    heads: Mapping[str, ResponseColumns] = field(default_factory=dict)
+    """Of each configuration by its name, where these have columns and no lines of their own."""
     group: str | None = None
     weight: str | None = None
     settings: tuple[str, ...] = ()
@@ -87,6 +92,11 @@ class LineRoles:
     """What the format knows to be lost; unknown folds are flagged for all."""
     remarks: Sequence[str] = ()
     """Sentences about assumptions, in addition to those of the table."""
+
+    @property
+    def responses(self) -> Sequence[ResponseColumns]:
+        """Of each configuration with columns of its own, or of all lines."""
+        return [*self.heads.values()] or [self]
 
     @property
     def keys(self) -> str:

@@ -6,14 +6,16 @@ A configuration has one column, or one per class, named ``name[class]``.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import NormalDist
 from typing import Any, TypeAlias
 
 import numpy as np
+from sklearn.metrics import roc_auc_score
 
 from heldout import _defaults
-from heldout._types import Array, Indices
+from heldout._types import Array, Codes, Floats, Indices
 from heldout.data.task import TaskKind, Truth, array_of, labels_text, no_labels, numbers_of
 from heldout.errors import InputError
 from heldout.estimates.input_arrays import read_predictions
@@ -21,10 +23,16 @@ from heldout.estimates.responses import ResponseName
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import HeldOutPredictions
-from heldout.readers.columns import check_no_dates, check_numbers, place_of_class, quoted, reads_as_number
-from heldout.readers.known_classes import KnownClasses, check_one_kind
+from heldout.readers.columns import (
+    KnownClasses,
+    check_no_dates,
+    check_numbers,
+    check_one_kind,
+    place_of_class,
+    quoted,
+    reads_as_number,
+)
 from heldout.readers.long_table_signs import check_no_probabilities_of_classes
-from heldout.readers.prediction_arrays import exchanged
 
 Configurations: TypeAlias = tuple[tuple[str, Mapping[str, str | None]], ...]
 """Names of configurations, each with its columns and their classes; the class is None for a single column."""
@@ -211,3 +219,28 @@ def holds_scores(found: ColumnPredictions, heads: PredictionColumns, truth: Trut
     labels = set([] if truth.classes is None else truth.classes.tolist())
     hard = all(set(found.frame[name].dropna()) <= labels for name in found.frame)
     return numeric and (heads.per_class or not hard)
+
+
+LEAST_SPREAD = 0.05
+"""The standard deviation of probabilities from which an order of rows is taken for one that a model meant."""
+
+
+def exchanged(codes: Codes, probabilities: Floats, names: Sequence[str]) -> dict[Flag, str]:
+    """The flag of configurations whose columns of classes were exchanged.
+
+    They rank the rows (N, C, R, K) of a class clearly the wrong way round, where most rank them rightly.
+    Probabilities with little spread do so by themselves: a constant is lower for the class of a held-out row.
+    """
+    first = probabilities[:, :, 0]
+    rows = ~np.isnan(first).any(axis=(1, 2))
+    found = set[int]()
+    for code in np.unique(codes[rows]) if len(np.unique(codes[rows])) > 1 else ():
+        own, values = codes[rows] == code, first[rows, :, code]
+        areas = np.array([roc_auc_score(own, column) for column in values.T]) - 0.5
+        error = np.sqrt((len(own) + 1) / (12 * own.sum() * (~own).sum()))
+        least = max(np.median(areas) / 2, NormalDist().inv_cdf(1 - 0.005 / first[0].size) * error)
+        if np.median(areas) > 0:
+            found |= {*np.flatnonzero((-areas > least) & (values.std(axis=0) > LEAST_SPREAD))}
+    which = [names[j] for j in sorted(found)]
+    named = {"lacking": len(which), "total": len(names), "which": quoted(which, 3)}
+    return Flag.CLASSES_EXCHANGED.of(**named) if which else {}

@@ -21,11 +21,10 @@ from heldout._text import is_one_of
 from heldout.data.checks import FEWER, enough_memory, refuse_beyond_memory
 from heldout.data.task import row_labels
 from heldout.errors import InputError, MissingExtraError
-from heldout.readers.arff import read_arff
 from heldout.readers.columns import check_names, damage_refused, named_columns, quoted, reads_as_number
 from heldout.readers.csv_table import MISSING_TOKENS, NO_ANSWER, CellFormat, read_cells, read_csv
-from heldout.readers.own_table import ColumnRoles, roles_of_metadata
 from heldout.readers.r_file import R_SUFFIXES, read_r
+from heldout.readers.text_lines import read_arff
 
 _OF_CELLS = (str, bool, int, float, np.generic, Decimal, date, time, timedelta)
 EXAMPLES = ("breast_cancer", "diabetes", "digits", "iris", "wine")
@@ -41,8 +40,8 @@ class Table:
     """At least one row, numbered from 0; distinct column names, all text."""
     remarks: tuple[str, ...] = ()
     """Sentences about assumptions that were made."""
-    roles: ColumnRoles | None = None
-    """What the columns are, in a file of predictions that heldout wrote."""
+    metadata: bytes | None = None
+    """What a Parquet file that heldout wrote says of its columns, as JSON."""
     labels: Any = None
     """The labels of the rows of a data frame of pandas: its index."""
     written: bool = False
@@ -116,17 +115,17 @@ def read_table(source: str | Path, *, not_missing: Sequence[str] = (), like: Cel
         return _example(text.removeprefix("example:"))
     _pandas()
     remarks: tuple[str, ...] = ()
-    roles = None
+    metadata = None
     with enough_memory(f"the table in {path}", FEWER):
         if kind == "parquet":
-            frame, roles = read_parquet(path)
+            frame, metadata = read_parquet(path)
         elif kind == "r":
             frame, remarks = read_r(path)
         elif kind == "arff":
             frame = read_arff(path)
         else:
             frame, remarks = read_csv(path, not_missing if like is None else like.not_missing, like)
-        return with_rows(Table(text, _plain_types(frame), remarks, roles, written=kind == "text"))
+        return with_rows(Table(text, _plain_types(frame), remarks, metadata, written=kind == "text"))
 
 
 def kind_of_file(path: Path) -> Literal["parquet", "r", "arff", "text"]:
@@ -283,8 +282,12 @@ def _pandas() -> Any:
     return pd
 
 
-def read_parquet(path: Path) -> tuple[Any, ColumnRoles | None]:
-    """The table of a Parquet file as pandas reads it, and the roles of its columns if heldout wrote it.
+METADATA_KEY = b"heldout"
+"""Of the metadata of a Parquet file."""
+
+
+def read_parquet(path: Path) -> tuple[Any, bytes | None]:
+    """The table of a Parquet file as pandas reads it, and what it says of its columns if heldout wrote it.
 
     A damaged file, two columns of one name, columns of lists or other compound values, and more rows than fit in
     memory are refused.
@@ -297,7 +300,6 @@ def read_parquet(path: Path) -> tuple[Any, ColumnRoles | None]:
         metadata = pq.read_metadata(path)
         schema = metadata.schema.to_arrow_schema()
         check_names(path, list(schema.names))
-        roles = roles_of_metadata(schema.metadata, str(path))
         # Two copies: the one that is read, and that of pandas. Text has no width, but at least a pointer.
         bits = [field.type.bit_width if pa.types.is_primitive(field.type) else 64 for field in schema]
         a_row = sum(max(width // 8, 1) for width in bits)
@@ -308,4 +310,4 @@ def read_parquet(path: Path) -> tuple[Any, ColumnRoles | None]:
         frame = frame.reset_index(drop=all(name is None for name in frame.index.names))
     frame.columns = named_columns(frame.columns)
     check_names(path, list(frame.columns))
-    return frame, roles
+    return frame, (schema.metadata or {}).get(METADATA_KEY)

@@ -16,8 +16,7 @@ from typing import Any
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import quoted
-from heldout.readers.formats.base import INDEX, ColumnUses, Export, check_target, is_frame, parts_of
-from heldout.readers.formats.tool import Tool, of_kind
+from heldout.readers.formats.tool import INDEX, ColumnUses, Export, Tool, check_target, is_frame, of_kind, parts_of
 from heldout.readers.long_table import LineRoles
 from heldout.readers.tables import Table, table_of_frame
 

@@ -7,10 +7,8 @@ class, ``weights`` if there were any, ``rowIndex`` from 1, a column for each tun
 
 from __future__ import annotations
 
-from heldout.readers.columns import place_of_class
-from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.formats.tool import Tool, of_kind
-from heldout.readers.known_classes import class_values
+from heldout.readers.columns import class_values, place_of_class
+from heldout.readers.formats.tool import ColumnUses, Export, Tool, of_kind
 from heldout.readers.long_table import LineRoles
 from heldout.readers.tables import Table
 

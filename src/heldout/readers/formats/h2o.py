@@ -13,8 +13,7 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.readers.columns import quoted, texts_of_classes
-from heldout.readers.formats.base import ColumnUses, Export, check_target
-from heldout.readers.formats.tool import Tool
+from heldout.readers.formats.tool import ColumnUses, Export, Tool, check_target
 from heldout.readers.long_table import LineRoles
 from heldout.readers.tables import Table
 

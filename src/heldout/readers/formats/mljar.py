@@ -18,8 +18,7 @@ from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import check_numbers, damage_refused, quoted
-from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.formats.tool import Tool, with_prefix
+from heldout.readers.formats.tool import ColumnUses, Export, Tool, with_prefix
 from heldout.readers.long_table import LineRoles
 from heldout.readers.tables import Table, read_table
 from heldout.readers.text_lines import entry, json_object

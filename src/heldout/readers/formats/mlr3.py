@@ -8,8 +8,7 @@ where probabilities were predicted. A benchmark or tuning adds ``iteration`` of 
 
 from __future__ import annotations
 
-from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.formats.tool import Tool, check_alone, of_kind, with_prefix
+from heldout.readers.formats.tool import ColumnUses, Export, Tool, check_alone, of_kind, with_prefix
 from heldout.readers.long_table import LineRoles
 from heldout.readers.tables import Table
 

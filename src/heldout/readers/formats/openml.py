@@ -15,8 +15,17 @@ import numpy as np
 from heldout.data.task import column_of, in_order_of, row_labels
 from heldout.errors import InputError
 from heldout.readers.columns import check_numbers
-from heldout.readers.formats.base import ColumnUses, Export, check_target, parts_of, values_of
-from heldout.readers.formats.tool import Tool, check_alone, of_kind, with_prefix
+from heldout.readers.formats.tool import (
+    ColumnUses,
+    Export,
+    Tool,
+    check_alone,
+    check_target,
+    of_kind,
+    parts_of,
+    values_of,
+    with_prefix,
+)
 from heldout.readers.long_table import LineRoles
 from heldout.readers.tables import Table
 

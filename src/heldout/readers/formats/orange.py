@@ -13,14 +13,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from heldout.errors import InputError
+from heldout.metrics.base import Response
+from heldout.readers.columns import kind_of_prediction
 from heldout.readers.csv_table import MISSING_TOKENS
-from heldout.readers.formats.base import ColumnUses, Export, check_target, with_values
-from heldout.readers.formats.tool import Tool, of_kind
-from heldout.readers.long_table import LineRoles
+from heldout.readers.formats.tool import ColumnUses, Export, Tool, check_target
+from heldout.readers.long_table import LineRoles, ResponseColumns
 from heldout.readers.tables import Table, read_table, with_rows
 from heldout.readers.text_lines import numbers_of, opening_lines, records
 
-_FOLD, _PREDICTED = "Fold", "prediction"
+_FOLD = "Fold"
 _ROLES = {"", "class", "meta", "ignore"}
 _NUMBERS = ("continuous", "c")
 _MISSING = ("", "?", ".", "nan", "NA")
@@ -39,7 +40,6 @@ class Orange(Tool):
     signs = "a column Fold, and for each learner its name and NAME (CLASS)"
     needs = (_FOLD,)
     free = ("predictions",)
-    endings = (".tab", ".csv")
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         head = _Header.of(export)
@@ -55,22 +55,35 @@ class Orange(Tool):
             uses.check_agree(self.title, {"target": own[0]}, self.free)
             uses = replace(uses, target=own[0] if len(own) == 1 else uses.target)
         check_target(uses, export.name)
-        table, uses = with_values(table, uses)
-        uses.purposes_in(table)
-        if uses.row is None:
-            table = replace(table, remarks=(*table.remarks, _ORDER))
-        table = replace(table, frame=table.frame.drop(columns=[*uses.exclude]))
-        return _of_learners(table, uses, head), replace(uses, predictions=(), exclude=())
+        if not uses.predictions and not _learners(head.names)[0]:
+            metas = [name for name in head.names if head.role(name) == "meta" and name != _FOLD]
+            raise InputError(
+                f"{table.name} does not say which columns are predictions; name those of learners, such as "
+                f"`prediction={metas or ''}`.",
+                argument="prediction",
+            )
+        remarks = (*table.remarks, _ORDER) if uses.row is None else table.remarks
+        return {"": replace(table, remarks=remarks)}, uses
 
     def columns(self, names: list[str]) -> dict[str, str | None]:
         return {"fold": _FOLD}
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
-        probabilities = {name[2:-1]: name for name in table.frame if name.startswith("P(")}
-        return LineRoles(
-            probabilities=probabilities,
-            **of_kind(table, _PREDICTED, uses.target, with_classes=bool(probabilities)),
-        )
+        frame = table.frame
+        learners, classes = _learners([*frame])
+        if uses.predictions:
+            classes = classes if {*uses.predictions} <= {*learners} else []
+            learners = [*uses.predictions]
+        of_class = {name: {text: f"{name} ({text})" for text in classes} for name in sorted(learners)}
+        if _ORDER in table.remarks:
+            known = {*learners, *(column for columns in of_class.values() for column in columns.values())}
+            _check_tested_once(
+                frame, [name for name in frame if name not in {*known, _FOLD, uses.row}], uses.target
+            )
+        truth = frame[uses.target]
+        if not classes and any(kind_of_prediction(frame[name], truth) is not Response.LABELS for name in learners):
+            return LineRoles(heads={name: ResponseColumns(values=name) for name in of_class})
+        return LineRoles(heads={name: ResponseColumns(name, columns) for name, columns in of_class.items()})
 
 
 @dataclass(frozen=True)
@@ -126,40 +139,6 @@ def _typed(export: Export, head: _Header) -> Table:
         if kind in _NUMBERS:
             frame[name] = numbers_of(f"column {name!r} of {table.name}", frame[name].tolist())
     return with_rows(replace(table, frame=frame))
-
-
-def _of_learners(table: Table, uses: ColumnUses, head: _Header) -> dict[str, Table]:
-    """The table of each learner: the columns that the user names, the prediction, and those of classes."""
-    frame = table.frame
-    learners, classes = _learners([*frame])
-    if uses.predictions:
-        classes = classes if {*uses.predictions} <= {*learners} else []
-        learners = [*uses.predictions]
-    if not learners:
-        metas = [name for name in head.names if head.role(name) == "meta" and name != _FOLD]
-        raise InputError(
-            f"{table.name} does not say which columns are predictions; name those of learners, such as "
-            f"`prediction={metas or ''}`.",
-            argument="prediction",
-        )
-    of_classes = {f"{name} ({text})" for name in learners for text in classes}
-    if uses.row is None:
-        _check_tested_once(
-            frame, [name for name in frame if name not in {*learners, *of_classes, _FOLD}], uses.target
-        )
-    named = (uses.target, _FOLD, uses.row, uses.group, uses.weight)
-    kept = frame[[name for name in named if name is not None]]
-    taken = [name for name in kept if name in {_PREDICTED, *(f"P({text})" for text in classes)}]
-    if taken:
-        raise InputError(
-            f"column {taken[0]!r} of {table.name} has the name that this reader gives to predictions; rename it in "
-            "the file."
-        )
-    tables = {}
-    for name in learners:
-        shares = {f"P({text})": frame[f"{name} ({text})"] for text in classes}
-        tables[name] = replace(table, frame=kept.assign(**{_PREDICTED: frame[name]}, **shares))
-    return tables
 
 
 def _check_tested_once(frame: Any, original: list[str], target: str) -> None:

@@ -15,13 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from heldout._text import counted
 from heldout._types import Array
 from heldout.errors import InputError
 from heldout.readers.columns import columns_of_classes, free_name, is_setting, plain, quoted, texts_of_classes
-from heldout.readers.formats.base import ColumnUses, Export, check_target, with_values
-from heldout.readers.formats.tool import Tool
-from heldout.readers.long_table import LineRoles, Pivot, numbered_rows, pivot_of, repeats_of_names
+from heldout.readers.formats.tool import ColumnUses, Export, Tool, check_target, with_values
+from heldout.readers.long_table import LineRoles, Pivot, ResponseColumns, numbered_rows, pivot_of, repeats_of_names
 from heldout.readers.long_table_signs import (
     AS_LONG,
     CONFIGURATION_NAMES,
@@ -85,7 +83,7 @@ class WideFormat(Tool):
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         names = [*uses.predictions] or uses.others(table)
         return LineRoles(
-            heads={name: {"": name} for name in names},
+            heads={name: ResponseColumns(values=name) for name in names},
             n_rows=numbered_rows(table.frame[uses.row].unique()),
             whole=True,
             in_order=uses.repeat is None,
@@ -102,7 +100,6 @@ class WideFormat(Tool):
             )
         folds = pivot.folds
         if folds is not None:
-            _check_held_out(table.frame[uses.fold], columns, pivot)
             _check_folds_of_repeats(roles, folds)
             folds = folds if folds.shape[1] > 1 else folds[:, 0]
         return PredictionTable(
@@ -130,7 +127,7 @@ class LongFormat(WideFormat):
     signs = "configuration and row, which the user names"
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
-        return uses.described and export.table is not None and export.table.roles is None
+        return uses.described and export.table is not None and export.table.metadata is None
 
     def checked(self, table: Table, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
         if not uses.described:
@@ -170,19 +167,6 @@ class LongFormat(WideFormat):
             of_each.append((name, heads))
         places = np.arange(pivot.lines[..., 0].size).reshape(pivot.lines.shape[:2])
         return ColumnPredictions(pd.DataFrame(wide), places, tuple(of_each), pivot.flags), remarks
-
-
-def _check_held_out(column: Any, predictions: ColumnPredictions, pivot: Pivot) -> None:
-    """Refuse a row with predictions and no fold, which was never held out."""
-    predicted = predictions.frame.notna().any(axis=1).to_numpy()[predictions.places]
-    lines = pivot.lines[..., 0]
-    wrong = np.sort(lines[column.isna().to_numpy()[lines] & predicted])
-    if wrong.size:
-        raise InputError(
-            f"column {column.name!r} (the folds) has a missing value in {counted(wrong.size, 'row')} with "
-            f"predictions (the first in row {wrong[0] + 1}); a row without a fold was not held out: fill in its "
-            "fold, or remove its predictions."
-        )
 
 
 def _check_folds_of_repeats(roles: LineRoles, folds: Array) -> None:

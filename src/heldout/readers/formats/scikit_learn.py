@@ -16,8 +16,8 @@ from heldout._types import Array
 from heldout.data.task import array_of, column_of, in_one_order
 from heldout.errors import InputError
 from heldout.readers.formats.autogluon import holds_ensemble
-from heldout.readers.formats.base import ColumnUses, Export, is_frame
 from heldout.readers.formats.plain import WideFormat
+from heldout.readers.formats.tool import ColumnUses, Export, is_frame
 from heldout.readers.tables import Table, table_of_frame
 
 _OF_CROSS_VALIDATE = {"fit_time", "score_time"}

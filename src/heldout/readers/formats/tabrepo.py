@@ -25,9 +25,8 @@ from heldout.data.declared import Between, of_type
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import check_complete, damage_refused
-from heldout.readers.formats.base import ColumnUses, Export, check_target, with_values
-from heldout.readers.formats.tool import Tool
-from heldout.readers.long_table import LineRoles
+from heldout.readers.formats.tool import ColumnUses, Export, Tool, check_target, with_values
+from heldout.readers.long_table import LineRoles, ResponseColumns
 from heldout.readers.tables import Table
 from heldout.readers.text_lines import json_object
 
@@ -73,10 +72,14 @@ class TabRepo(Tool):
         return {"row": None, "fold": None}
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
-        heads: dict[str, dict[str, str]] = {}
+        columns: dict[str, dict[str, str]] = {}
         for name in table.frame:
             if head := _HEAD.fullmatch(name):
-                heads.setdefault(head[1], {})[head[2]] = name
+                columns.setdefault(head[1], {})[head[2]] = name
+        heads = {
+            model: ResponseColumns(values=of_class[""]) if "" in of_class else ResponseColumns(None, of_class)
+            for model, of_class in columns.items()
+        }
         in_order = table.labels is None or table.labels.is_monotonic_increasing
         flags = {} if in_order else Flag.ROWS_OUT_OF_ORDER.of(source=_tasks(export)[0] / _LABELS)
         return LineRoles(heads=heads, flags=flags)

@@ -14,8 +14,7 @@ from typing import Any
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import place_of_class, quoted
-from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.formats.tool import Tool, with_prefix
+from heldout.readers.formats.tool import ColumnUses, Export, Tool, with_prefix
 from heldout.readers.long_table import LineRoles
 from heldout.readers.tables import Table
 

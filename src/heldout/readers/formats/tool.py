@@ -8,25 +8,288 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from heldout.data.task import checked_groups, checked_weights, row_labels
+from heldout.data.task import checked_groups, checked_weights, column_of, in_order_of, row_labels
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.metrics.base import Response
-from heldout.readers.columns import check_numbers, free_name, quoted
-from heldout.readers.formats.base import ColumnUses, Export, parts_of, stacked, with_values, without_row_names
-from heldout.readers.known_classes import KnownClasses, kind_of_prediction
+from heldout.readers.columns import KnownClasses, check_numbers, free_name, kind_of_prediction, quoted
 from heldout.readers.long_table import LineRoles, Pivot, numbered_rows, pivot_of
-from heldout.readers.prediction_arrays import PredictionArrays
-from heldout.readers.prediction_table import PredictionTable, Source
-from heldout.readers.tables import Table
+from heldout.readers.prediction_table import PredictionArrays, PredictionTable, Source
+from heldout.readers.tables import Table, read_table, table_of_frame
+
+
+@dataclass(frozen=True, eq=False)
+class Export:
+    """What a user has of a tool: a file or folder, a table in memory, or another object."""
+
+    name: str
+    """As the user wrote it, or a noun for an object; for sentences."""
+    path: Path | None = None
+    value: Any = None
+    """The object where there is no path."""
+
+    @classmethod
+    def of(cls, source: Any) -> Export:
+        """The export at a path, or of an object."""
+        if isinstance(source, str | Path):
+            return cls(str(source), Path(source))
+        if is_frame(source):
+            return cls("the table", value=source)
+        return cls(f"the {type(source).__name__}", value=source)
+
+    @cached_property
+    def table(self) -> Table | None:
+        """The table in a file or in memory; None of a folder and of other objects."""
+        if self.path is not None:
+            return None if self.path.is_dir() else read_table(self.name)
+        frame = self.value.as_data_frame() if hasattr(self.value, "as_data_frame") else self.value  # of H2O
+        return table_of_frame(frame, self.name) if is_frame(frame) else None
+
+    @cached_property
+    def columns(self) -> frozenset[str]:
+        """The names of the columns of the table; none where there is no table."""
+        if hasattr(self.value, "as_data_frame"):  # which takes time
+            return frozenset(self.value.columns)
+        return frozenset(() if self.table is None else self.table.frame.columns)
+
+    def table_with(self, *columns: str) -> Table:
+        """The table; refused where there is none, or a column is missing."""
+        if self.table is None:
+            raise InputError(f"{self.name} is no table; give a CSV or Parquet file, or a data frame.")
+        for name in columns:
+            self.table.column(name, "one of the format")
+        return self.table
+
+
+PURPOSES = {
+    "target": "the target", "event": "the event", "fold": "the folds", "repeat": "the repeats", "row": "the rows",
+    "group": "the groups", "weight": "the weights", "configuration": "the configurations",
+    "predictions": "the predictions", "exclude": "one to leave out",
+}  # fmt: skip
+"""What the columns are for that a user names."""
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnUses:
+    """What the user says about an export: names of columns, or for some of them arrays with a value a row."""
+
+    target: Any = None
+    """A column, or an array of true values where the export has none."""
+    event: str | None = None
+    fold: Any = None
+    """A column, or an array of the folds."""
+    repeat: str | None = None
+    row: str | None = None
+    group: Any = None
+    weight: Any = None
+    """``group``, ``weight``: a column, or an array."""
+    configuration: tuple[str, ...] = ()
+    """Columns that together identify the configuration of a line."""
+    predictions: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    tasks: str | None = None
+    """Of evaluations with several tasks: whether the tasks are drawn ("whole"), or items in each ("stratified")."""
+
+    def purposes_in(self, table: Table) -> dict[str, str]:
+        """What each column is for that the user names; refused where one is missing, or has two uses."""
+        return table.purposes({purpose: getattr(self, use) for use, purpose in PURPOSES.items()})
+
+    def others(self, table: Table, *names: str) -> list[str]:
+        """The columns that have no use, besides those of these names."""
+        purposes = self.purposes_in(table)
+        return [name for name in table.frame.columns if name not in purposes and name not in names]
+
+    @property
+    def described(self) -> bool:
+        """Whether the user describes a table with a line for each row and configuration."""
+        return bool(self.configuration) and self.row is not None
+
+    def check_agree(self, title: str, columns: Mapping[str, str | None], free: Sequence[str] = ()) -> None:
+        """Refuse a use that contradicts the column that a format has for it.
+
+        Formats of tools have no column of events, and none of repeats, configurations and predictions but those
+        that they find, unless these uses are ``free``.
+        """
+        for name in dict.fromkeys((*columns, "event", "repeat", "configuration", "predictions")):
+            said, column = getattr(self, name), columns.get(name)
+            is_text = isinstance(said, str | tuple)
+            if name in free or said is None or (is_text and said in ((), column)):
+                continue
+            shown = repr(said if isinstance(said, str) else said[0]) if is_text else "..."
+            own = "there is none" if column is None else f"this is {column!r}"
+            raise InputError(
+                f"`{'prediction' if name == 'predictions' else name}={shown}` contradicts what was recognised, "
+                f"{title}, in which {own}; leave it out, or describe all columns yourself with `configuration=` "
+                "and `row=`.",
+                argument=name,
+            )
+
+
+def without_row_names(table: Table) -> Table:
+    """The table without the names of its lines, which R's ``write.csv`` writes as a first column without a name."""
+    name = "Unnamed: 0"
+    if name not in table.frame or table.frame[name].duplicated().any():
+        return table
+    remark = "The column without a name holds the names of the lines and was excluded."
+    return replace(table, frame=table.frame.drop(columns=name), remarks=(*table.remarks, remark))
+
+
+def is_frame(value: Any) -> bool:
+    """Whether an object is a data frame, of pandas, polars and so on."""
+    return hasattr(value, "columns") and hasattr(value, "to_numpy")
+
+
+INDEX = "Unnamed: 0"
+"""The name that a column without a name gets, such as an index that pandas wrote."""
+_COLUMNS = {"target": "true values", "fold": "folds", "group": "groups", "weight": "weights"}
+"""The names of the columns that hold given values."""
+
+
+def with_values(table: Table, uses: ColumnUses, *, by_label: bool = False) -> tuple[Table, ColumnUses]:
+    """The table with what the user gives as values in columns of its own, and the uses with the names of these.
+
+    A Series is matched with the labels of the rows, as ``in_order_of`` says; all else is in the order of the lines.
+    ``by_label``: the tool keeps the labels of the rows of the data, of which a Series may have more.
+    """
+    named: dict[str, Any] = {}
+    frame, labels = table.frame, table.labels
+    for use, name in _COLUMNS.items():
+        given = getattr(uses, use)
+        if given is None or (isinstance(given, str) and given in frame):
+            continue
+        values = values_of(given, use, table)
+        index = row_labels(values)
+        if by_label and labels is not None and index is not None and index.is_unique and {*labels} <= {*index}:
+            values = values.loc[labels]
+        array = column_of(in_order_of(labels, "source", values, use), use)
+        if array.ndim != 1 or len(array) != len(frame):
+            raise InputError(
+                f"{use} must be a column, or one value for each of the {len(frame)} lines of {table.name}, got "
+                f"shape {array.shape}.",
+                argument=use,
+            )
+        named[use] = free_name(name, frame.columns)
+        frame = frame.assign(**{named[use]: array})
+    return replace(table, frame=frame), replace(uses, **named)
+
+
+def check_target(uses: ColumnUses, name: str) -> None:
+    """Refuse an export without true values where the user gives none."""
+    if uses.target is None:
+        raise InputError(
+            f"target is needed: name the column of true values of {name} with `target='COL'`, or give "
+            "`target='FILE:COL'`, a column of another file with rows in the same order (in Python also an array). "
+            "Scores that need no true values, such as right or wrong, are read with `format='scores'`.",
+            argument="target",
+        )
+
+
+def values_of(given: Any, use: str, table: Table) -> Any:
+    """The column of a file, with the labels in a column without a name, or an array or Series as it is.
+
+    A name that is neither a file's column nor ``FILE:COL`` is refused with the nearest names of the table.
+    """
+    if isinstance(given, str):
+        file, _, column = given.rpartition(":")
+        if not (file and Path(file).is_file()):
+            table.column(given, PURPOSES[use])
+        other = read_table(file)
+        values = other.column(column, PURPOSES[use])
+        return values.set_axis(other.frame[INDEX]) if INDEX in other.frame else values
+    if hasattr(given, "as_data_frame"):  # a frame of H2O
+        given = given.as_data_frame()
+    if getattr(given, "ndim", 1) == 2 and given.shape[1] == 1 and hasattr(given, "iloc"):
+        return given.iloc[:, 0]
+    return given
+
+
+def parts_of(export: Export, *endings: str) -> dict[str, Export]:
+    """The parts of an export by the names of their models; a single file or table is one part.
+
+    Parameters
+    ----------
+    endings : str
+        The files of a folder that are parts are those whose names end so. Where all have one name, as in
+        ``run_7/predictions.arff``, those of its folders are, and the model has the name of the folder.
+    """
+    if isinstance(export.value, Mapping):
+        parts = {str(name): Export.of(part) for name, part in export.value.items()}
+        return {name: replace(part, name=name) if part.path is None else part for name, part in parts.items()}
+    if isinstance(export.value, list | tuple):
+        if not all(isinstance(part, str | Path) for part in export.value):
+            return {}
+        return _named([Path(part) for part in export.value], export.name)
+    if export.path is not None and export.path.is_dir():
+        own = [path for path in sorted(export.path.iterdir()) if _ends(path, endings)]
+        nested = [] if own else [path for path in sorted(export.path.glob("*/*")) if _ends(path, endings)]
+        return _named(own or (nested if len({path.name for path in nested}) == 1 else []), export.name)
+    if export.path is not None:
+        return dict.fromkeys(_named([export.path], export.name), export)  # whose table is read once
+    return {"the model": export}
+
+
+def stacked(tables: Mapping[str, Table], name: str) -> tuple[Table, str]:
+    """The tables of all models as one, and the name of the column that says which model a line is of.
+
+    Tables with different columns or of different lengths are refused: they are not of the same target and rows.
+    """
+    import pandas as pd
+
+    frames = {model: table.frame for model, table in tables.items()}
+    first, *others = frames
+    columns = list(frames[first].columns)
+    for other in others:
+        if set(frames[other].columns) != set(columns):
+            odd = sorted({*frames[other].columns} ^ {*columns}, key=str)
+            raise InputError(
+                f"{other} and {first} of {name} have different columns ({quoted(odd)} in one only); all models "
+                "must predict the same target."
+            )
+        if len(frames[other]) != len(frames[first]):
+            raise InputError(
+                f"{other} of {name} has {len(frames[other])} lines and {first} has {len(frames[first])}; all "
+                "models must predict the same rows. Is a file incomplete?"
+            )
+        for column in columns:
+            kinds = [frames[each][column].dtype.kind in "iufb" for each in (first, other)]
+            if kinds[0] != kinds[1]:
+                raise InputError(
+                    f"column {column!r} of {name} holds {'numbers' if kinds[0] else 'text'} in {first} and "
+                    f"{'numbers' if kinds[1] else 'text'} in {other}; is a file damaged?"
+                )
+    model = free_name("model", columns)
+    frame = pd.concat([frame[columns].assign(**{model: key}) for key, frame in frames.items()], ignore_index=True)
+    return Table(name, frame, tables[first].remarks), model
+
+
+def _named(paths: Sequence[Path], name: str) -> dict[str, Export]:
+    names = [path.stem for path in paths]
+    if len(set(names)) < len(names) or (paths and all(path.name == "predictions.arff" for path in paths)):
+        names = [path.resolve().parent.name for path in paths]
+    again = [each for each, count in Counter(names).items() if count > 1]
+    if again:
+        raise InputError(
+            f"two files of {name} have the name {again[0]!r}, which names a configuration; rename one, or in "
+            "Python give a mapping from names to files."
+        )
+    return {each: Export.of(path) for each, path in zip(names, paths, strict=True)}
+
+
+def _ends(path: Path, endings: Sequence[str]) -> bool:
+    return path.is_file() and path.name.lower().endswith(tuple(endings)) and not path.name.startswith(".")
+
 
 _AS_LABELS = (
-    "The whole numbers in {column!r} are read as labels of classes, because the target holds each of them; if they "
+    "The whole numbers in {columns} are read as labels of classes, because the target holds each of them; if they "
     "are amounts, name all columns yourself (configuration, row, target, fold and prediction)."
 )
 
@@ -138,7 +401,8 @@ class Tool(ABC):
         )
         as_labels: tuple[str, ...] = ()
         if arrays.classes is not None and arrays.probabilities is None and arrays.classes.dtype.kind in "iuf":
-            as_labels = (_AS_LABELS.format(column=roles.labels),) * (len(arrays.classes) > 2)
+            labels = quoted([head.labels for head in roles.responses])
+            as_labels = (_AS_LABELS.format(columns=labels),) * (len(arrays.classes) > 2)
         columns = replace(roles, settings=pivot.settings).columns
         shown = {use: (" in " if use == "folds" else ", ").join(names) for use, names in columns.items()}
         return PredictionTable.of_arrays(
@@ -176,21 +440,23 @@ def _n_rows(labels: Any, target: Any) -> int | None:
 
 def _responses(frame: Any, roles: LineRoles, pivot: Pivot) -> dict[str, Any]:
     """The classes, and the predictions as the fields of ``PredictionArrays`` hold them."""
-    heads = [*roles.heads.values()] or [{"": roles.values} if roles.values else roles.probabilities]
-    if "" in heads[0]:
-        columns = [frame[head[""]] for head in heads]
+    heads = roles.responses
+    numbers = [head.values for head in heads if head.values]
+    labels = [head.labels for head in heads if head.labels]
+    if numbers:
         if frame[roles.target].dtype.kind not in "iuf" and not roles.of_classes:
-            raise no_class(columns[0].name, roles.target)
-        for column in columns:
-            check_numbers(column, "the predictions")
-        values = [pivot.placed(column.to_numpy(dtype=np.float64), np.nan) for column in columns]
+            raise no_class(numbers[0], roles.target)
+        for name in numbers:
+            check_numbers(frame[name], "the predictions")
+        values = [pivot.placed(frame[name].to_numpy(dtype=np.float64), np.nan) for name in numbers]
         classes = np.unique(frame[roles.target].to_numpy(dtype=str)) if roles.of_classes else None
         return {"values": np.concatenate(values, axis=1), "classes": classes}
-    known = [KnownClasses.of_columns(frame, roles.target, roles.labels, head) for head in heads]
+    known = [KnownClasses.of_columns(frame, roles.target, labels, head.probabilities) for head in heads]
     responses: dict[str, Any] = {"classes": known[0].labels}
-    if roles.labels is not None:
-        responses["labels"] = pivot.placed(known[0].codes(frame[roles.labels]), -1)
-    if any(heads):
+    if labels:
+        codes = [pivot.placed(known[0].codes(frame[name]), -1) for name in labels]
+        responses["labels"] = np.concatenate(codes, axis=1)
+    if heads[0].probabilities:
         scores = [pivot.placed(classes.scores(frame), np.nan) for classes in known]
         responses["probabilities"] = np.concatenate(scores, axis=1)
     return responses

@@ -19,8 +19,7 @@ import numpy as np
 from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.readers.columns import free_name, reads_as_number
-from heldout.readers.formats.base import ColumnUses, Export, parts_of
-from heldout.readers.formats.tool import Tool
+from heldout.readers.formats.tool import ColumnUses, Export, Tool, parts_of
 from heldout.readers.long_table import LineRoles
 from heldout.readers.tables import Table
 from heldout.readers.text_lines import all_lines, numbers_of, opening_lines, records
