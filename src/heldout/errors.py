@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -183,6 +184,17 @@ def unwritable(what: str, path: object, error: OSError) -> InputError:
         "to and has room.",
         argument="path",
     )
+
+
+def no_file(path: str | Path, wanted: str, *, before: str = "", argument: str | None = None) -> InputError:
+    """The error for a path without a file, with the nearest name in its folder; ``wanted``: what to give."""
+    folder, name = Path(path).parent, Path(path).name
+    shown = str(path) if len(str(path)) <= 300 else f"{str(path)[:300]}…"
+    near = f" The folder {folder} does not exist either."
+    if folder.is_dir():
+        close = get_close_matches(name, [entry.name for entry in folder.iterdir()], n=1, cutoff=0.75)
+        near = f" Did you mean {folder / close[0]}?" if close else ""
+    return InputError(f"{before}there is no file {shown}; give {wanted}.{near}", argument=argument)
 
 
 def reason_of(error: BaseException) -> str:

@@ -10,11 +10,8 @@ import pytest
 
 from heldout.errors import InputError
 from heldout.readers.columns import columns_of_classes, texts_of_classes
-from heldout.readers.long_table_signs import (
-    check_no_probabilities_of_classes,
-    check_no_setting,
-    check_uses,
-)
+from heldout.readers.formats.plain import check_no_setting, check_uses
+from heldout.readers.prediction_columns import check_no_probabilities_of_classes
 
 RNG = np.random.default_rng(0)
 N = 40

@@ -11,7 +11,14 @@ import click
 
 from heldout import _defaults
 from heldout.cli.console import Console, command_of
-from heldout.cli.estimate_input import EstimateOptions, configured, fields_of, method_of_text, share_of_candidates
+from heldout.cli.estimate_input import (
+    OF_CONFIGURATIONS,
+    EstimateOptions,
+    configured,
+    fields_of,
+    method_of_text,
+    share_of_candidates,
+)
 from heldout.cli.files import OutputFolder, is_run, path_named, run_file_in, write_report_files
 from heldout.cli.options import OptionText, about_option, naming, values_typed
 from heldout.cli.result import estimate_rows
@@ -94,7 +101,7 @@ def _configuration(options: EstimateOptions, found: EstimateInput) -> str | None
     from heldout.readers.columns import quoted
 
     name = options.fixed_configuration
-    if options.configuration and not found.names_columns:
+    if options.configuration and found.table.source.format in OF_CONFIGURATIONS:
         if name is not None or len(options.configuration) > 1:
             raise InputError(
                 "--configuration names the column that identifies the configuration of a line, and needs --row "
@@ -233,7 +240,7 @@ def estimate_file(options: EstimateOptions, console: Console, folder: OutputFold
     result, saved = _result(options, inputs, methods), SavedWinner.of(reading.roles, options.file)
     if saved is not None:
         result = _with_saved(result, saved, reading.metric, inputs.question.rule.name)
-    return FileEstimate(result, inputs, reading.name, saved, _leaderboard(options, inputs, methods))
+    return FileEstimate(result, inputs, reading.table.source.name, saved, _leaderboard(options, inputs, methods))
 
 
 def _leaderboard(options: EstimateOptions, inputs: Inputs, methods: dict[str, Method]) -> Leaderboard | None:
@@ -258,12 +265,12 @@ def _inputs(options: EstimateOptions, reading: EstimateInput, method: Method) ->
 
     n_rows = options.n_rows_of_bootstrap
     return read_inputs(
-        reading.y_true,
+        reading.table.truth,
         reading.held,
         metric=reading.metric,
         method=None if options.method == "all" else method,
-        groups=reading.groups,
-        sample_weight=reading.sample_weight,
+        groups=reading.table.groups,
+        sample_weight=reading.table.sample_weight,
         aggregate=cast("Aggregate | None", options.aggregate),
         selection=options.selection,
         threshold=reading.threshold,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 from heldout import _defaults
 from heldout._streams import entropy_of
 from heldout._text import counted
-from heldout._types import Array
 from heldout.cli.options import (
     BLOCK_LENGTH_HELP,
     ROWS_OF_BOOTSTRAP_HELP,
@@ -61,7 +60,7 @@ def configured(method: Method, settings: dict[str, Any]) -> Method:
 
 
 _PLAIN = ("wide", "long")
-_OF_CONFIGURATIONS = ("wide", "heldout")
+OF_CONFIGURATIONS = ("wide", "heldout")
 """Formats with columns for each configuration."""
 
 
@@ -217,23 +216,13 @@ class EstimateOptions:
 class EstimateInput:
     """The contents of the file, each part checked against the others."""
 
-    name: str
-    """The file as the user wrote it."""
+    table: PredictionTable
     roles: ColumnRoles | None
     """What the columns are, in a file that heldout wrote."""
-    y_true: Array
-    """(N,): as in the file; for survival a structured array."""
-    truth: Truth
-    """The same, coded."""
     held: HeldOutPredictions
     metric: str
-    groups: Array | None
-    sample_weight: Array | None
-    """``groups``, ``sample_weight``: (N,)."""
     threshold: float | None = None
     """Where the average of an ensemble is cut into labels."""
-    names_columns: bool = False
-    """Whether ``--configuration`` names columns of the file, which has a line for each row and configuration."""
 
 
 def read(options: EstimateOptions, console: Console) -> EstimateInput:
@@ -256,8 +245,6 @@ def read(options: EstimateOptions, console: Console) -> EstimateInput:
     roles = own_roles(export.table_with()) if found.source.format == "heldout" else None
     metric = _metric(options, roles, truth, found, console)
     _check_folds(options, found)
-    if roles is not None:
-        _refuse_readings(options)
     held, threshold = found.held_for(
         truth,
         metric,
@@ -273,18 +260,7 @@ def read(options: EstimateOptions, console: Console) -> EstimateInput:
         sentence = next(iter(upside_down.values()))
         raise InputError(f"{sentence} If not, say --positive {shlex.quote(str(truth.pos_label))}.")
     held = replace(held, flags={**held.flags, **upside_down})
-    return EstimateInput(
-        name=export.name,
-        roles=roles,
-        y_true=found.truth,
-        truth=truth,
-        held=held,
-        metric=full_name(metric),
-        groups=found.groups,
-        sample_weight=found.sample_weight,
-        threshold=threshold,
-        names_columns=found.source.format not in _OF_CONFIGURATIONS,
-    )
+    return EstimateInput(found, roles, held, full_name(metric), threshold)
 
 
 def _remembered(found: PredictionTable) -> SearchQuestion:
@@ -292,20 +268,6 @@ def _remembered(found: PredictionTable) -> SearchQuestion:
     from heldout.predictions import SearchQuestion
 
     return SearchQuestion() if found.held is None else found.held.remembered
-
-
-def _refuse_readings(options: EstimateOptions) -> None:
-    """Refuse options that say how to read predictions of which the file says what they are."""
-    if options.threshold is not None:
-        raise InputError(
-            f"--threshold {options.threshold:g}: {options.file} was written by heldout, and its scores were "
-            "already cut into labels; leave the option out."
-        )
-    if options.response != "auto":
-        raise InputError(
-            f"--response {options.response}: {options.file} was written by heldout, and its metadata tells what "
-            "its predictions are; leave the option out."
-        )
 
 
 def _recognised(export: Export, options: EstimateOptions) -> PredictionTable:
@@ -319,7 +281,7 @@ def _recognised(export: Export, options: EstimateOptions) -> PredictionTable:
     known = format_of(export, uses, options.format)
     if known.name in _PLAIN and options.metric is not None and not metric_named(options.metric).reads_truth:
         known = FORMATS["scores"]
-    if known.name in _OF_CONFIGURATIONS:  # where --configuration names one of them
+    if known.name in OF_CONFIGURATIONS:  # where --configuration names one of them
         uses = replace(uses, configuration=())
     return known.read(export, uses)
 

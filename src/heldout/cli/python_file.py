@@ -17,7 +17,7 @@ from typing import Any
 from heldout.cli.options import about_option
 from heldout.configurations import checked_entries
 from heldout.data.task import shortened
-from heldout.errors import InputError, reason_of
+from heldout.errors import InputError, no_file, reason_of
 from heldout.execution.identity import FILE_OF_USER
 
 _PICKLERS = ("cloudpickle", "joblib.externals.cloudpickle")
@@ -119,7 +119,7 @@ class OwnSpace:
                 "instance --space models.py:space."
             )
         if not path.is_file():
-            raise InputError(f"--space {text}: there is no file {path}; name a Python file, as in models.py:space.")
+            raise no_file(path, "a Python file, as in models.py:space", before=f"--space {text}: ")
         module = module_of_file(path, f"--space {text}: {path}")
         if not hasattr(module, name):
             names = [each for each in vars(module) if _could_be_space(module, each)]

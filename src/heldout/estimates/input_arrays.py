@@ -152,7 +152,7 @@ def checked_held_out(
         )
     if threshold is not None:
         raise InputError(
-            f"`threshold={threshold!r}` cuts an array of scores, but HeldOutPredictions hold what was predicted; "
+            f"`threshold={threshold!r}` cuts an array of scores, but these held-out predictions hold their labels; "
             "leave it out, or pass one of their arrays, such as predictions.responses['probabilities'].",
             argument="threshold",
         )
@@ -160,7 +160,7 @@ def checked_held_out(
     read = [str(name) for name in metric.responses if name in predictions.responses]
     if response != "auto" and read != [response]:
         raise InputError(
-            f"`response={response!r}` describes an array, but HeldOutPredictions already contain it ({metric.name} "
+            f"`response={response!r}` describes an array, but the predictions already contain it ({metric.name} "
             f"reads their {' and '.join(read) or 'nothing'}); leave it out, or pass an array.",
             argument="response",
         )

@@ -6,7 +6,7 @@ A configuration has one column, or one per class, named ``name[class]``.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import Any, TypeAlias
@@ -28,11 +28,11 @@ from heldout.readers.columns import (
     check_no_dates,
     check_numbers,
     check_one_kind,
+    columns_of_classes,
     place_of_class,
     quoted,
     reads_as_number,
 )
-from heldout.readers.long_table_signs import check_no_probabilities_of_classes
 
 Configurations: TypeAlias = tuple[tuple[str, Mapping[str, str | None]], ...]
 """Names of configurations, each with its columns and their classes; the class is None for a single column."""
@@ -40,6 +40,10 @@ Configurations: TypeAlias = tuple[tuple[str, Mapping[str, str | None]], ...]
 
 _OF_CLASS = re.compile(r"(.+)\[([^\[\]]*)\]")
 MOST_REMARKS = 3
+AS_LONG = "if the table has a line for each row and configuration, use --configuration COL --row COL"
+FEWEST_CHANGES = 5
+_ROUNDED = 0.0101
+"""The largest distance from 1 of the sum of probabilities that were rounded to two decimals."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,3 +248,47 @@ def exchanged(codes: Codes, probabilities: Floats, names: Sequence[str]) -> dict
     which = [names[j] for j in sorted(found)]
     named = {"lacking": len(which), "total": len(names), "which": quoted(which, 3)}
     return Flag.CLASSES_EXCHANGED.of(**named) if which else {}
+
+
+def check_no_probabilities_of_classes(
+    predictions: Any, classes: Sequence[Any], stems: Iterable[Iterable[str]] = ()
+) -> None:
+    """Refuse neighbouring columns, or columns named after the classes or alike, that sum to 1 in every row.
+
+    ``stems``: columns of one name but for the text in brackets.
+    """
+    named = [*columns_of_classes(list(predictions.columns), [str(label) for label in classes])]
+    alike = [[*columns] for columns in stems]
+    named += [dict.fromkeys(columns, "") for columns in alike if len(columns) == len(classes)]
+    together = next((list(own) for own in named if _sum_to_one(predictions[list(own)])), None)
+    together = together or _neighbours(predictions, len(classes))
+    if together:
+        raise InputError(
+            f"{quoted(together)} sum to 1 in every row, as the probabilities of the target's classes "
+            f"({quoted([str(label) for label in classes])}) do, and would be read as {len(together)} "
+            f"configurations; name them name[class], or, {AS_LONG} (or leave out all but one with --exclude)."
+        )
+
+
+def _neighbours(predictions: Any, n_classes: int) -> list[str]:
+    numeric = [name for name in predictions.columns if predictions[name].dtype.kind == "f"]
+    if not 2 <= n_classes <= len(numeric):
+        return []
+    values = predictions[numeric].to_numpy(dtype=np.float64)
+    n_windows = len(numeric) - n_classes + 1
+    near = np.abs(values[:50, :n_windows] + sum(values[:50, j : j + n_windows] for j in range(1, n_classes)) - 1)
+    for first in np.flatnonzero((np.nan_to_num(near) <= _ROUNDED).all(axis=0)):
+        own = numeric[first : first + n_classes]
+        if _sum_to_one(predictions[own]):
+            return own
+    return []
+
+
+def _sum_to_one(columns: Any) -> bool:
+    if any(dtype.kind != "f" for dtype in columns.dtypes):
+        return False
+    values: Floats = columns.to_numpy(dtype=np.float64)
+    values = values[~np.isnan(values).any(axis=1)]
+    if len(values) < FEWEST_CHANGES or values.min() < 0 or values.max() > 1 or (values == values.round()).all():
+        return False
+    return bool((np.abs(values.sum(axis=1) - 1) <= _ROUNDED).all())

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from heldout._papers import of_papers
-from heldout.errors import InputError, MissingExtraError, reason_of, unwritable
+from heldout.errors import InputError, MissingExtraError, no_file, reason_of, unwritable
 from heldout.readers.columns import damage_refused
 
 CACHE = "joblib.memory.Memory"
@@ -148,7 +148,7 @@ def load_model(path: str | Path, trust: Iterable[str] = ()) -> Any:
     trusted = _trusted(trust)
     _check_path(path)
     if not Path(path).exists():
-        raise InputError(f"there is no file {path}; give the path of a saved model.", argument="path")
+        raise no_file(path, "the path of a saved model", argument="path")
     with damage_refused(path, "a model"):
         data = Path(path).read_bytes()
         types = _skops().get_untrusted_types(data=data)

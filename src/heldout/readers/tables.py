@@ -20,7 +20,7 @@ import numpy as np
 from heldout._text import is_one_of
 from heldout.data.checks import FEWER, enough_memory, refuse_beyond_memory
 from heldout.data.task import row_labels
-from heldout.errors import InputError, MissingExtraError
+from heldout.errors import InputError, MissingExtraError, no_file
 from heldout.readers.columns import check_names, damage_refused, named_columns, quoted, reads_as_number
 from heldout.readers.csv_table import MISSING_TOKENS, NO_ANSWER, CellFormat, read_cells, read_csv
 from heldout.readers.r_file import R_SUFFIXES, read_r
@@ -189,21 +189,10 @@ def check_file(path: Path) -> None:
     except InputError:
         raise
     except (FileNotFoundError, NotADirectoryError):
-        near = _nearest_files(path)
-        raise InputError(
-            f"there is no file {shown}; give a CSV or Parquet file, or example:breast_cancer.{near}"
-        ) from None
+        raise no_file(path, "a CSV or Parquet file, or example:breast_cancer") from None
     except (OSError, ValueError) as error:  # a name that is too long, holds a NUL character, or leads in a circle
         why = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{shown!r} cannot be read ({why.lower()}); give a CSV or Parquet file.") from None
-
-
-def _nearest_files(path: Path) -> str:
-    folder = path.parent
-    if not folder.is_dir():
-        return f" The folder {folder} does not exist either."
-    close = difflib.get_close_matches(path.name, [entry.name for entry in folder.iterdir()], n=1, cutoff=0.75)
-    return f" Did you mean {folder / close[0]}?" if close else ""
 
 
 def _example(name: str) -> Table:

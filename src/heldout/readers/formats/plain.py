@@ -15,22 +15,80 @@ from typing import Any
 
 import numpy as np
 
-from heldout._types import Array
+from heldout._types import Array, Indices
 from heldout.errors import InputError
 from heldout.readers.columns import columns_of_classes, free_name, is_setting, plain, quoted, texts_of_classes
 from heldout.readers.formats.tool import ColumnUses, Export, Tool, check_target, with_values
 from heldout.readers.long_table import LineRoles, Pivot, ResponseColumns, numbered_rows, pivot_of, repeats_of_names
-from heldout.readers.long_table_signs import (
-    AS_LONG,
-    CONFIGURATION_NAMES,
-    ROW_NAMES,
-    check_no_setting,
-    check_uses,
-)
-from heldout.readers.prediction_columns import ColumnPredictions
+from heldout.readers.prediction_columns import AS_LONG, FEWEST_CHANGES, ColumnPredictions
 from heldout.readers.prediction_table import PredictionTable, Source
 from heldout.readers.predictors import counts_lines, names_an_identifier
 from heldout.readers.tables import Table
+
+CONFIGURATION_NAMES = (".config", "config", "configuration", "wflow_id", "learner_id", "model_id")
+"""Names that tools give to the column of configurations."""
+ROW_NAMES = ("row", ".row", "rowindex", "row_id", "row_ids", "row_number")
+"""Names that tools give to the column of row numbers."""
+
+_MANY_VALUES = 10
+_HEAD = 200
+
+
+def check_uses(frame: Any, exclude: Sequence[str], repeat: str | None) -> None:
+    """Refuse to exclude a column that identifies the lines of a row, and to read configurations as repeats."""
+    for name in exclude:
+        column = frame[name]
+        if name.lower() in CONFIGURATION_NAMES and column.nunique() > 1:
+            raise InputError(
+                f"column {name!r} distinguishes {column.nunique()} configurations, and without it their lines "
+                f"would count as different rows; use --configuration {name} --row COL instead of leaving it out."
+            )
+        if name.lower() in ROW_NAMES and repeat is None and column.duplicated().any():
+            again = plain(column[column.duplicated()].iloc[0])
+            raise InputError(
+                f"column {name!r} holds {again} in several lines, which would count as different rows; name it "
+                f"with --row {name}, and the column that distinguishes its lines with --repeat COL or "
+                "--configuration COL."
+            )
+    if repeat is not None:
+        _check_repeats(frame[repeat])
+
+
+def _check_repeats(column: Any) -> None:
+    fractions = column.dtype.kind == "f" and bool((column.dropna() != column.dropna().round()).any())
+    if fractions or column.name.lower() in CONFIGURATION_NAMES:
+        value = column[column != column.round()].iloc[0] if fractions else column.iloc[0]
+        raise InputError(
+            f"--repeat {column.name}: the column holds {plain(value)}, which is not the number of a repeat "
+            f"of cross-validation; predictions of different configurations would be averaged: {AS_LONG}."
+        )
+
+
+def check_no_setting(predictions: Any, target: Any) -> None:
+    """Refuse columns of ``predictions`` whose values divide the lines into copies of the same true values."""
+    truth = target.factorize()[0]
+    for name in predictions.columns:
+        if len(set(predictions[name].head(_HEAD))) <= _HEAD // 2:
+            codes, labels = predictions[name].factorize(use_na_sentinel=False)
+            if _divides_into_copies(codes, len(labels), truth):
+                raise InputError(
+                    f"the lines hold the same rows once for each of the {len(labels)} values of column {name!r} "
+                    f"({quoted([plain(value) for value in labels])}), which is a setting or a name, not a "
+                    f"prediction; use --configuration {name} --row COL (with --configuration for each setting), or "
+                    f"--repeat {name} if its values are repeats."
+                )
+
+
+def _divides_into_copies(codes: Indices, n_values: int, truth: Indices) -> bool:
+    n_rows, rest = divmod(len(codes), max(n_values, 1))
+    if n_values < 2 or rest or (np.bincount(codes, minlength=n_values) != n_rows).any():
+        return False
+    copies = truth[np.argsort(codes, kind="stable")].reshape(n_values, n_rows)
+    if len(np.unique(copies[0])) >= _MANY_VALUES:
+        copies = np.sort(copies, axis=1)
+    changes = int((np.diff(copies[0]) != 0).sum())
+    return changes >= FEWEST_CHANGES and bool((copies == copies[0]).all())
+
 
 NO_CONFIGURATION = {
     **dict.fromkeys(("fold", "folds", "split", "resample", "id2"), "--fold"),
