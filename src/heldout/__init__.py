@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from heldout.readers.correct import correct
     from heldout.readers.formats import read_predictions
     from heldout.readers.saved_model import load_model, save_model
-    from heldout.report.card import report_card
     from heldout.report.mlflow_run import log_to_mlflow
+    from heldout.report.render import report_card
     from heldout.search import HeldOutRandomizedSearchCV, HeldOutSearchCV
     from heldout.search import optuna as optuna
     from heldout.search.open import open_search
@@ -105,7 +105,7 @@ _HOMES = {
     "nested_cv": "heldout.protocols.nested.protocol",
     "open_search": "heldout.search.open",
     "read_predictions": "heldout.readers.formats",
-    "report_card": "heldout.report.card",
+    "report_card": "heldout.report.render",
     "rows_needed": "heldout.estimates.training_size",
     "split_items": "heldout.folds.plans",
 }

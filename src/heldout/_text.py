@@ -96,6 +96,15 @@ def folded(text: str, width: int | None, indent: int = 2) -> list[str]:
     return textwrap.wrap(text, width, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False)
 
 
+def cut(text: str, most: int) -> str:
+    """A text of at most so many letters.
+
+    >>> cut("learning_rate", 6), cut("C", 6)
+    ('learn…', 'C')
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def markdown_text(text: str) -> str:
     r"""Text as Markdown shows it unchanged, on one line: nothing in it is markup, a citation or an entity.
 

@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import heldout as ho
 from heldout._text import markdown_text
 from heldout.report import facts
-from heldout.report.card import card_of
+from heldout.report.render import card_of
 from heldout.result import Evaluation
 
 Make = Callable[..., Evaluation]

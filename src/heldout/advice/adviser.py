@@ -22,8 +22,7 @@ from heldout.advice.costs import (
     worst_case_of,
 )
 from heldout.advice.evidence import Expected, expected_change, installed_evidence
-from heldout.advice.recommendation import Recommendation, recommendation
-from heldout.advice.words import between, said
+from heldout.advice.recommendation import Recommendation, between, recommendation, said
 from heldout.arguments.search import SearchArguments
 from heldout.data.checks import check_jobs, check_seconds
 from heldout.data.task import TaskKind

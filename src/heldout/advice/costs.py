@@ -21,7 +21,7 @@ from scipy.stats import t as student
 from heldout import _defaults, studies
 from heldout._streams import stream
 from heldout._text import number_text
-from heldout.advice.words import signed
+from heldout.advice.recommendation import signed
 from heldout.arguments.search import SearchArguments
 from heldout.configurations import Configuration
 from heldout.data.checks import call_in

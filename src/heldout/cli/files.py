@@ -180,7 +180,7 @@ def write_report_files(content: Facts, folder: OutputFolder) -> dict[str, Path]:
     ``report.json`` and ``report.html`` are the last files of a command: they show that all others are there.
     """
     from heldout.report import write_report
-    from heldout.report.card import card_of
+    from heldout.report.render import card_of
 
     content = all_in_options(content, folder.options)
     files = {

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from heldout._text import counted, number_text, printable
+from heldout._text import counted, cut, number_text, printable
 from heldout.report.configuration_parts import eighths_of
-from heldout.report.displays.base import Display, embedded, parameter_ticks, plain_text, shortened_name
+from heldout.report.displays.base import Display, embedded, parameter_ticks, plain_text
 from heldout.report.entries import Facts
 from heldout.report.parameters import ParameterAxis, axis_of
 from heldout.report.ranking import by_family
@@ -301,7 +301,7 @@ def beside_svg(parts: Sequence[FamilySlice], scale: Scale, *, key: str) -> str:
         for place, pair in enumerate(ends):
             for y, text in zip((-0.08, 1.08), pair, strict=True):
                 ax.text(place, y, plain_text(text), fontsize=11, ha="center", va="center")
-        names = [plain_text(shortened_name(part.axis.name, 14)) for part in parts]
+        names = [plain_text(cut(part.axis.name, 14)) for part in parts]
         ax.set_xticks(range(len(heights)), [*names, scale.title])
         ax.set(xlim=(-0.3, len(heights) - 0.7), ylim=(-0.14, 1.14), yticks=[])
         ax.spines["left"].set_visible(False)
@@ -377,7 +377,7 @@ def _heights(values: Sequence[float], is_log: bool) -> list[float]:
 def _ends(name: str, values: Sequence[float], rows: Rows) -> tuple[str, ...]:
     """The least and the largest value in these rows, in words."""
     places = int(np.argmin(values)), int(np.argmax(values))
-    return tuple(shortened_name(_text(rows[place].parameters[name]), 12) for place in places)
+    return tuple(cut(_text(rows[place].parameters[name]), 12) for place in places)
 
 
 def _scores(rows: Rows) -> list[float]:

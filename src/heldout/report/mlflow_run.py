@@ -8,24 +8,23 @@ import json
 import math
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from heldout._record import json_safe
-from heldout._text import printable
+from heldout._text import cut, printable
 from heldout._version import __version__
 from heldout.errors import InputError, MissingExtraError, text_of
 from heldout.estimates.types import Estimate, optimism_beyond_rounding
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
 from heldout.protocols.validation.estimate import Validation
-from heldout.report.card import card_of
 from heldout.report.entries import Facts
 from heldout.report.facts import evaluation_of_result, facts
 from heldout.report.headline import label_of
-from heldout.report.render import write_report
+from heldout.report.render import card_of, write_report
 from heldout.result import Evaluation
 from heldout.scales import plain
 
@@ -41,8 +40,8 @@ def configurations_csv(evaluation: Evaluation) -> str:
     status = dict.fromkeys(range(len(configurations)), "compared") | {evaluation.winner: "winner"}
     status |= dict.fromkeys(evaluation.predictions.dropped, "dropped")
     status |= dict.fromkeys((*evaluation.failures, *evaluation.predictions.failed), "failed")
-    params = [json.dumps(dict(params), default=plain) for params in configurations.params]
-    columns: dict[str, Any] = {"configuration": status, "name": configurations.names, "params": params}
+    columns: dict[str, Any] = {"configuration": status, "name": configurations.names}
+    columns["params"] = [json.dumps(dict(params), default=plain) for params in configurations.params]
     columns["status"] = status.values()
     columns["splits"] = np.isfinite(evaluation.fold_scores[evaluation.refit_metric].values).sum(axis=0).tolist()
     for name, scores in evaluation.fold_scores.items():
@@ -108,22 +107,24 @@ def log_to_mlflow(
     except ImportError:
         raise MissingExtraError("ho.log_to_mlflow", "mlflow") from None
     said, estimates = facts(search), estimates_in(search)
-    flags = ", ".join(dict.fromkeys(flag.value for estimate in estimates.values() for flag in estimate.flags))
     with tempfile.TemporaryDirectory() as folder:
-        _write_files(search, said, Path(folder), report=report)
+        for name, text in _texts(search, said, estimates).items():
+            Path(folder, name).write_text(text, encoding="utf-8", newline="\n")
+        if report and said.kind != "estimate":
+            write_report(said, Path(folder, "report.html"))
         try:
             active = mlflow.active_run() if experiment is None and tracking_uri is None else None
             client = mlflow.MlflowClient(tracking_uri)
             run = active or client.create_run(_experiment_id(client, experiment), run_name=said.headline.winner)
             run_id = str(run.info.run_id)
-            for key, text in _params(said):
-                client.log_param(run_id, key, text)
+            for key, text in _params(said).items():
+                client.log_param(run_id, _key(key), cut(text, _LONGEST))
             for name, estimate in estimates.items():
                 for key, number in scores_of(name, estimate).items():
                     client.log_metric(run_id, key, number)
-            client.set_tag(run_id, "heldout.version", __version__)
-            if flags:
-                client.set_tag(run_id, "heldout.flags", flags)
+            tags = {"version": __version__, "flags": ", ".join(dict.fromkeys(flag.flag for flag in said.flags))}
+            for name, text in tags.items():
+                client.set_tag(run_id, f"heldout.{name}", text)
             client.log_artifacts(run_id, folder)
             if active is None:
                 client.set_terminated(run_id)  # without this the run would show as running
@@ -151,10 +152,10 @@ def estimates_in(result: Any) -> Mapping[str, Estimate]:
         alone = {each.name: each.corrected for each in result.algorithms if each.corrected is not None}
         return {result.metric: result.overall} | alone
     evaluation = evaluation_of_result(result)
-    if evaluation is not None:
-        # scikit-learn calls a single scorer "score"
-        return {each.metric if name == "score" else name: each for name, each in evaluation.estimates.items()}
-    return {result.metric: result} if isinstance(result, Estimate) else {}
+    if evaluation is None:
+        return {result.metric: result}
+    # scikit-learn calls a single scorer "score"
+    return {each.metric if name == "score" else name: each for name, each in evaluation.estimates.items()}
 
 
 def scores_of(name: str, estimate: Estimate) -> dict[str, float]:
@@ -170,24 +171,19 @@ def scores_of(name: str, estimate: Estimate) -> dict[str, float]:
     >>> list(scores_of("roc_auc", estimate))
     ['roc_auc_corrected', 'roc_auc_low', 'roc_auc_high', 'roc_auc_uncorrected', 'roc_auc_optimism']
     """
-    low, high = (math.nan, math.nan) if estimate.interval is None else estimate.interval
-    numbers = {
-        "corrected" if label_of(estimate) == "corrected" else "value": estimate.value,
-        "low": low,
-        "high": high,
-    }
+    numbers = {"corrected" if label_of(estimate) == "corrected" else "value": estimate.value}
+    if estimate.interval is not None:
+        numbers |= {"low": estimate.interval.low, "high": estimate.interval.high}
     numbers |= {"uncorrected": estimate.uncorrected, "optimism": optimism_beyond_rounding(estimate)}
     return {_key(f"{name}_{what}"): float(number) for what, number in numbers.items() if math.isfinite(number)}
 
 
-def _params(said: Facts) -> Iterator[tuple[str, str]]:
-    """The winner, its parameters that were searched, and the settings, as MLflow takes them."""
-    head, searched = said.headline, {each.name: each.text for each in said.parameters if each.searched}
-    pairs = {**said.reproduction, **said.facts, **said.settings, **searched}
-    pairs |= {"method": head.method, "metric": head.metric.title, "winner": head.winner}
-    for name, text in pairs.items():
-        if text := printable(text):
-            yield _key(name), text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+def _params(said: Facts) -> dict[str, str]:
+    """The settings, the parameters of the winner that were searched, and the winner."""
+    searched = {row.name: row.text for row in said.parameters if row.searched}
+    named = {"method": said.headline.method, "metric": said.headline.metric.title, "winner": said.headline.winner}
+    texts = {**said.reproduction, **said.facts, **said.settings, **searched, **named}
+    return {name: printable(text) for name, text in texts.items() if text}
 
 
 def _key(name: str) -> str:
@@ -195,15 +191,12 @@ def _key(name: str) -> str:
     return re.sub(r"[^\w\-. /]", "_", name)
 
 
-def _write_files(search: Any, said: Facts, folder: Path, *, report: bool) -> None:
-    texts = {
+def _texts(search: Any, said: Facts, estimates: Mapping[str, Estimate]) -> dict[str, str]:
+    """The files of a run by name, but for the report."""
+    evaluation = evaluation_of_result(search)
+    return {
         "methods.md": said.methods_text.to_markdown(),
         "card.md": card_of(said),
-        "estimate.json": json.dumps(json_safe(estimates_in(search)), indent=1, allow_nan=False),
+        "estimate.json": json.dumps(json_safe(estimates), indent=1, allow_nan=False),
+        **({} if evaluation is None else {"configurations.csv": configurations_csv(evaluation)}),
     }
-    if (evaluation := evaluation_of_result(search)) is not None:
-        texts["configurations.csv"] = configurations_csv(evaluation)
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    if report and said.kind != "estimate":
-        write_report(said, folder / "report.html")

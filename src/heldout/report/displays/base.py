@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from heldout._record import frame_of
-from heldout._text import printable
+from heldout._text import cut, printable
 from heldout.data.task import shortened
 from heldout.errors import InputError, MissingExtraError
 from heldout.metrics.named import direction_sentence
@@ -383,10 +383,6 @@ def names_and_head(names: Sequence[str], letters: int = LETTERS) -> tuple[list[s
     return [name_text(name, letters) for name in names], ""
 
 
-def shortened_name(name: str, letters: int) -> str:
-    return name if len(name) <= letters else name[: letters - 1] + "…"
-
-
 def class_text(label: str) -> str:
     """A label, with "class" before a number.
 
@@ -479,7 +475,7 @@ def parameter_ticks(ax: Any, axis: ParameterAxis, side: str) -> None:
 
 def level_ticks(ax: Any, levels: tuple[str, ...], side: str) -> None:
     """Texts at the places 0, 1, 2 .. of an axis."""
-    texts = [plain_text(shortened_name(level, 18)) for level in levels]
+    texts = [plain_text(cut(level, 18)) for level in levels]
     every = -(-len(levels) // MOST_LEVELS)
     getattr(ax, f"set_{side}ticks")(range(0, len(levels), every), texts[::every])
     getattr(ax, f"set_{side}lim")(-0.5, len(levels) - 0.5)
