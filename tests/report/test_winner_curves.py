@@ -14,7 +14,8 @@ from heldout.estimates.inputs import read_inputs
 from heldout.estimates.methods import method_of
 from heldout.kernels.reference_curves import precision_recall_points
 from heldout.metrics.base import Response
-from heldout.report.diagnostics import PredictedRows, class_curves, net_benefit_of
+from heldout.report.diagnostics import PredictedRows, class_curves
+from heldout.report.displays.curves import DecisionCurveDisplay
 from heldout.report.displays.threshold import threshold_choice
 from heldout.result import Evaluation
 
@@ -51,21 +52,23 @@ def test_a_curve_for_each_repeat_or_class(make_evaluation: Make) -> None:
     assert [curve.name for curve in curves] == ["a", "b", "c"]
     numbers = make_evaluation("regression", ("r2",))
     assert class_curves(rows_of(numbers), precision_recall_points) == ()
-    assert net_benefit_of(rows_of(several)) is None
+    with pytest.raises(InputError, match=r"^DecisionCurveDisplay is for binary tasks, and this one is multiclass"):
+        DecisionCurveDisplay.from_search(several)
 
 
 def test_net_benefit_by_hand(make_evaluation: Make) -> None:
     evaluation = make_evaluation(repeats=2)
     truth, predictions = evaluation.task.truth, evaluation.predictions
-    found = net_benefit_of(PredictedRows(truth, predictions, 3))
-    assert found is not None and found.thresholds[::49] == pytest.approx((0.01, 0.5, 0.99))
+    display = DecisionCurveDisplay.from_search(evaluation, configuration=3)
+    (line,) = display.lines
+    assert line.x[::49] == pytest.approx((0.01, 0.5, 0.99))
     y = truth.values == truth.positive
-    for place, threshold in enumerate(found.thresholds):
+    for place, threshold in enumerate(line.x):
         acted = predictions.responses[Response.PROBABILITIES][:, 3] >= threshold
         odds = threshold / (1 - threshold)
         each = [((acted[:, r] & y).sum() - odds * (acted[:, r] & ~y).sum()) / len(y) for r in range(2)]
-        assert found.net_benefit[place] == pytest.approx(np.mean(each))
-        assert found.act_on_all[place] == pytest.approx(y.mean() - (1 - y.mean()) * odds)
+        assert line.y[place] == pytest.approx(np.mean(each))
+        assert display.act_on_all[place] == pytest.approx(y.mean() - (1 - y.mean()) * odds)
 
 
 def test_the_choice_of_a_threshold_is_that_of_the_estimate() -> None:

@@ -15,10 +15,9 @@ import numpy as np
 
 from heldout._types import Array, Booleans, Codes, Floats, Indices
 from heldout.data.task import TaskKind, Truth
-from heldout.kernels.reference_curves import net_benefit, precision_recall_points, roc_points
+from heldout.kernels.reference_curves import precision_recall_points, roc_points
 from heldout.metrics.base import Response
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions, is_predicted
-from heldout.protocols.validation.curves import checked_thresholds
 from heldout.report.entries import Facts
 
 MOST_CURVE_POINTS = 300
@@ -250,30 +249,6 @@ def _residuals(rows: PredictedRows) -> Facts | None:
         medians=tuple((float(np.median(predicted[g])), float(np.median(residuals[g]))) for g in by_prediction),
         half=float(half),
         most=float(most),
-    )
-
-
-def net_benefit_of(rows: PredictedRows) -> Facts | None:
-    """Net benefit of a binary task's probabilities by threshold; None without any."""
-    points, probabilities = checked_thresholds(None), rows.responses.get(Response.PROBABILITIES)
-    if not rows.is_binary or probabilities is None:
-        return None
-    observed, weights = rows.positive.astype(np.float64), rows.weights
-    benefits, shares = [], []
-    for predicted in probabilities.T:
-        present = ~np.isnan(predicted) & (weights > 0)
-        if present.any():
-            benefits.append(net_benefit(observed[present], predicted[present], weights[present], points))
-            shares.append(float(np.average(observed[present], weights=weights[present])))
-    if not benefits:
-        return None
-    share = float(np.mean(shares))
-    of_all = share - (1 - share) * points / (1 - points)
-    return Facts(
-        name=str(rows.truth.pos_label),
-        thresholds=tuple(points.tolist()),
-        net_benefit=tuple(np.mean(benefits, axis=0).tolist()),
-        act_on_all=tuple(of_all.tolist()),
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -54,17 +54,6 @@ OPTIONAL: Mapping[str, Any] = {
     "coefficients": None, "own_importances": None, "leaderboard": None,
 }  # fmt: skip
 """What only some searches and estimates have."""
-
-
-def facts_of_fields(record: Any) -> Facts:
-    """The fields of a dataclass, and of those in its tuples."""
-    return Facts({field.name: _with_facts(getattr(record, field.name)) for field in fields(record)})
-
-
-def _with_facts(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return tuple(map(_with_facts, value))
-    return facts_of_fields(value) if is_dataclass(value) else value
 
 
 MOST_LETTERS = 250

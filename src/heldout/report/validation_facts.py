@@ -36,7 +36,7 @@ from heldout.report.displays.curves import (
     DecisionCurveDisplay,
     RocCurveDisplay,
 )
-from heldout.report.entries import Facts, facts_of_fields
+from heldout.report.entries import Facts
 from heldout.report.headline import effect_sentence, number_facts, what_is_estimated
 from heldout.report.ranking import failure_groups
 from heldout.scales import Scale, scale_of_metric
@@ -78,7 +78,7 @@ def validation_facts(validation: Validation) -> Facts:
     scales = {name: _scale(validation, name) for name in validation.rows}
     curves = _curves_by_sources(replicates)
     sources = [key for keys, displays in curves.items() if displays for key in keys]
-    roc, calibration, decision = (tuple(map(facts_of_fields, displays)) for displays in curves.values())
+    roc, calibration, decision = (tuple(Facts(vars(display)) for display in shown) for shown in curves.values())
     methods = validation.methods
     return Facts(
         kind="validation",

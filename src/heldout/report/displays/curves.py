@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -22,11 +22,11 @@ from heldout.estimates.paired.compare import index_of_name
 from heldout.estimates.question import AGGREGATE_WORDS
 from heldout.estimates.types import Estimate, decimals_for
 from heldout.flags import Flag
-from heldout.kernels.reference_curves import precision_recall_points
+from heldout.kernels.reference_curves import net_benefit, precision_recall_points
 from heldout.metrics.base import Response, positive_of
 from heldout.metrics.named import in_sentence, metric_words
 from heldout.predictions import HeldOutPredictions
-from heldout.protocols.validation.curves import calibration_curve, decision_curve, roc_curve
+from heldout.protocols.validation.curves import calibration_curve, checked_thresholds, decision_curve, roc_curve
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.replicates import Replicates
 from heldout.report import diagnostics
@@ -37,26 +37,31 @@ from heldout.result import Evaluation
 from heldout.scales import BAND, BLUE, MORE_SERIES, MUTED, SERIES, SKY, VERMILLION
 
 AnyCurves = TypeVar("AnyCurves", bound="CurvesDisplay")
+CorrectedCurve: TypeAlias = tuple[Any, Floats, tuple[str, str], dict[str, Any]]
+"""The curve of a validation, its x, the label of the apparent line, the end of the other label, and more fields."""
 UNCORRECTED = "held-out, uncorrected"
 """What a curve of the winner of a search is."""
 
 
-@dataclass(frozen=True)
-class CurveLine:
-    """One line of a plot."""
+def curve_line(
+    label: str,
+    x: Any,
+    y: Any,
+    low: Any = (),
+    high: Any = (),
+    *,
+    is_corrected: bool = False,
+    as_points: bool = False,
+) -> Facts:
+    """One line of a plot; its coordinates are tuples of numbers, None where one is unknown.
 
-    label: str
-    x: tuple[float, ...]
-    y: tuple[float | None, ...]
-    low: tuple[float | None, ...] = ()
-    high: tuple[float | None, ...] = ()
-    """The ends of its band, or of the bar of each point; empty without one. None where it is unknown."""
-    is_corrected: bool = False
-    as_points: bool = False
-    """Whether its points are groups of rows, each with a bar."""
+    ``low``, ``high``: the ends of its band, or with ``as_points``, where its points are groups of rows, of the bar
+    of each point; empty without one.
+    """
+    return Facts(label=label, x=x, y=y, low=low, high=high, is_corrected=is_corrected, as_points=as_points)
 
 
-def looks(lines: Sequence[CurveLine]) -> list[dict[str, Any]]:
+def looks(lines: Sequence[Facts]) -> list[dict[str, Any]]:
     """Colour and dashes of each line: no two kinds differ by colour alone."""
     found: list[tuple[str, tuple[float, ...]]]
     marks: list[dict[str, Any]] = [{"marker": "o", "markersize": 6} if line.as_points else {} for line in lines]
@@ -74,7 +79,7 @@ def looks(lines: Sequence[CurveLine]) -> list[dict[str, Any]]:
     ]
 
 
-def curve_lines(curves: Sequence[Facts], measure: str, of_search: str = "") -> tuple[CurveLine, ...]:
+def curve_lines(curves: Sequence[Facts], measure: str, of_search: str = "") -> tuple[Facts, ...]:
     """The lines of curves: one a class, or one a repeat, of which the first has the mean area."""
     lines = []
     for curve in curves:
@@ -85,7 +90,7 @@ def curve_lines(curves: Sequence[Facts], measure: str, of_search: str = "") -> t
         else:
             what = f"mean {measure} of {len(curves)} repeats" if len(curves) > 1 else measure
             label = f"{UNCORRECTED}: {what} {np.mean([each.area for each in curves]):.3f}{of_search}"
-        lines.append(CurveLine(label, curve.x, curve.y))
+        lines.append(curve_line(label, curve.x, curve.y))
     return tuple(lines)
 
 
@@ -145,7 +150,7 @@ class CurvesDisplay(base.TitledDisplay):
     draws what surrounds them (``_frame``).
     """
 
-    lines: tuple[CurveLine, ...]
+    lines: tuple[Facts, ...]
     name: str = ""
     note: str = ""
     caption: str = ""
@@ -290,20 +295,19 @@ class CurvesDisplay(base.TitledDisplay):
     @classmethod
     def of_replicates(cls, replicates: Replicates, **settings: Any) -> Self:
         """The display of a validation's replicates, by the name of its class or time."""
-        curve, x, labels = cls._corrected_curve(replicates, **settings)
+        curve, x, labels, around = cls._corrected_curve(replicates, **settings)
         low, high, apparent, values = (
             tuple(map(json_number, getattr(curve, name).tolist()))
             for name in ("low", "high", "apparent", "corrected")
         )
         corrected = f"corrected for optimism, with {base.percent(curve.confidence_level)} band{labels[1]}"
         lines = (
-            CurveLine(labels[0], tuple(x.tolist()), apparent),
-            CurveLine(corrected, tuple(x.tolist()), values, low, high, is_corrected=True),
+            curve_line(labels[0], tuple(x.tolist()), apparent),
+            curve_line(corrected, tuple(x.tolist()), values, low, high, is_corrected=True),
         )
         name = base.class_text(curve.name) if replicates.truth.kind.is_classification else curve.name
-        display = cls._surrounded(lines, name, curve, replicates)
-        display.caption = f"{cls._caption(curve)} {curve.flags.get(Flag.CURVE_BEYOND_RANGE, '')}".strip()
-        return display
+        caption = f"{around.pop('caption', '')} {curve.flags.get(Flag.CURVE_BEYOND_RANGE, '')}".strip()
+        return cls(lines, name, caption=caption, **around)
 
     def _draw(self, ax: Any, line_kw: base.Style | None) -> None:
         self.lines_: list[Any] = []
@@ -338,18 +342,8 @@ class CurvesDisplay(base.TitledDisplay):
         raise NotImplementedError
 
     @classmethod
-    def _corrected_curve(cls, replicates: Replicates, **settings: Any) -> tuple[Any, Floats, tuple[str, str]]:
-        """The curve of a validation, its x, and the label of the apparent line and the end of the other's."""
+    def _corrected_curve(cls, replicates: Replicates, **settings: Any) -> CorrectedCurve:
         raise NotImplementedError
-
-    @classmethod
-    def _surrounded(cls, lines: tuple[CurveLine, ...], name: str, curve: Any, replicates: Replicates) -> Self:
-        return cls(lines, name)
-
-    @staticmethod
-    def _caption(curve: Any) -> str:
-        """What the page of a validation says of this curve beyond what it says of all of its kind."""
-        return ""
 
     def _frame(self, ax: Any) -> None:
         raise NotImplementedError
@@ -389,6 +383,19 @@ class RankCurvesDisplay(CurvesDisplay):
     _responses: ClassVar = frozenset({Response.DECISION, Response.PROBABILITIES})
     _read_as: ClassVar = "average_precision"
     _needed: ClassVar = "decisions or probabilities (which 'roc_auc' and 'neg_log_loss' read)"
+    _metric: ClassVar[str]  # whose value is the area below a curve
+    _measure: ClassVar[str]  # which a legend calls so
+    _points: ClassVar[Any]
+
+    @classmethod
+    def of_points(cls, curves: Sequence[Facts], of_search: str = "") -> Self:
+        """The display of these curves; ``of_search``: the search's own numbers."""
+        return cls(curve_lines(curves, cls._measure, of_search))
+
+    @classmethod
+    def _from_rows(cls, rows: PlottedRows) -> Self:
+        curves = diagnostics.class_curves(rows, cls._points)
+        return rows.named(cls.of_points(curves, rows.text_of_search(cls._metric)), f"{cls._measure}s")
 
 
 @dataclass(eq=False, repr=False)
@@ -401,7 +408,7 @@ class RocCurveDisplay(RankCurvesDisplay):
 
     Parameters
     ----------
-    lines : tuple of CurveLine
+    lines : tuple of Facts
     name : str
         Of the configuration.
     note : str
@@ -423,21 +430,15 @@ class RocCurveDisplay(RankCurvesDisplay):
     'held-out, uncorrected: area 0.750'
     """
 
-    @classmethod
-    def of_points(cls, curves: Sequence[Facts], of_search: str = "") -> Self:
-        """The display of these curves; ``of_search``: the search's own numbers."""
-        return cls(curve_lines(curves, "area", of_search))
+    _metric: ClassVar = "roc_auc"
+    _measure: ClassVar = "area"
+    _points: ClassVar = staticmethod(diagnostics.thinned_roc_points)
 
     @classmethod
-    def _from_rows(cls, rows: PlottedRows) -> Self:
-        curves = diagnostics.class_curves(rows, diagnostics.thinned_roc_points)
-        return rows.named(cls.of_points(curves, rows.text_of_search("roc_auc")), "areas")
-
-    @classmethod
-    def _corrected_curve(cls, replicates: Replicates, **settings: Any) -> tuple[Any, Floats, tuple[str, str]]:
+    def _corrected_curve(cls, replicates: Replicates, **settings: Any) -> CorrectedCurve:
         curve = roc_curve(replicates, **settings)
         areas = f"apparent: area {curve.area_apparent:.3f}", f": area {curve.area_corrected:.3f}"
-        return curve, curve.false_positive_rate, areas
+        return curve, curve.false_positive_rate, areas, {}
 
     def _frame(self, ax: Any) -> None:
         reference_line(ax, (0, 1), (0, 1), "guessing")
@@ -454,7 +455,7 @@ class PrecisionRecallDisplay(RankCurvesDisplay):
 
     Parameters
     ----------
-    lines : tuple of CurveLine
+    lines : tuple of Facts
     name : str
         Of the configuration.
     note : str
@@ -479,18 +480,15 @@ class PrecisionRecallDisplay(RankCurvesDisplay):
     """
 
     prevalence: float | None = None
+    _metric: ClassVar = "average_precision"
+    _measure: ClassVar = "average precision"
+    _points: ClassVar = staticmethod(precision_recall_points)
 
     @classmethod
     def of_points(cls, curves: Sequence[Facts], of_search: str = "") -> Self:
-        """The display of these curves; ``of_search``: the search's own numbers."""
-        share = curves[0].prevalence if curves and not curves[0].name else None
-        return cls(curve_lines(curves, "average precision", of_search), prevalence=share)
-
-    @classmethod
-    def _from_rows(cls, rows: PlottedRows) -> Self:
-        curves = diagnostics.class_curves(rows, precision_recall_points)
-        display = cls.of_points(curves, rows.text_of_search("average_precision"))
-        return rows.named(display, "average precisions")
+        display = super().of_points(curves, of_search)
+        display.prevalence = curves[0].prevalence if curves and not curves[0].name else None
+        return display
 
     @classmethod
     def from_validation(cls, validation: Validation, **settings: Any) -> Self:
@@ -528,7 +526,7 @@ class CalibrationDisplay(CurvesDisplay):
 
     Parameters
     ----------
-    lines : tuple of CurveLine
+    lines : tuple of Facts
     name : str
         Of the configuration.
     note : str
@@ -569,7 +567,7 @@ class CalibrationDisplay(CurvesDisplay):
     def of_groups(cls, calibration: Facts) -> Self:
         """The display of these groups of rows."""
         groups = calibration.groups
-        line = CurveLine(
+        line = curve_line(
             f"groups of rows with 95 % intervals,\n{UNCORRECTED}",
             tuple(group.predicted for group in groups),
             tuple(group.observed for group in groups),
@@ -585,12 +583,8 @@ class CalibrationDisplay(CurvesDisplay):
         return cls((), rows.name) if calibration is None else rows.named(cls.of_groups(calibration))
 
     @classmethod
-    def _corrected_curve(cls, replicates: Replicates, **settings: Any) -> tuple[Any, Floats, tuple[str, str]]:
+    def _corrected_curve(cls, replicates: Replicates, **settings: Any) -> CorrectedCurve:
         curve = calibration_curve(replicates, **settings)
-        return curve, curve.predicted, ("apparent", "")
-
-    @classmethod
-    def _surrounded(cls, lines: tuple[CurveLine, ...], name: str, curve: Any, replicates: Replicates) -> Self:
         is_probability = replicates.truth.kind is not TaskKind.REGRESSION
         groups = tuple((group.predicted, group.observed) for group in curve.groups)
         ends = (0.0, 1.0)
@@ -598,19 +592,16 @@ class CalibrationDisplay(CurvesDisplay):
             shown = np.concatenate([curve.of_rows, curve.apparent, curve.corrected, np.ravel(groups)])
             ends = float(np.nanmin(shown)), float(np.nanmax(shown))
         counts = np.histogram(curve.of_rows, bins=20, range=ends)[0]
-        return cls(
-            lines, name, histogram=tuple(counts.astype(float).tolist()), ends=ends, is_probability=is_probability,
-            groups=groups,
-        )  # fmt: skip
-
-    @staticmethod
-    def _caption(curve: Any) -> str:
         decimals = decimals_for(curve.mean_absolute_error)
         mean, most = (number_text(value, decimals) for value in (curve.mean_absolute_error, curve.quantile_90))
-        return (
+        caption = (
             f"The distance of predictions from the corrected line is {mean} on average, and less than {most} for "
             "nine in ten."
         )
+        bars = tuple(counts.astype(float).tolist())
+        around: dict[str, Any] = {"histogram": bars, "ends": ends, "groups": groups, "caption": caption}
+        around["is_probability"] = is_probability
+        return curve, curve.predicted, ("apparent", ""), around
 
     def _frame(self, ax: Any) -> None:
         low, high = self.ends
@@ -642,7 +633,7 @@ class DecisionCurveDisplay(CurvesDisplay):
 
     Parameters
     ----------
-    lines : tuple of CurveLine
+    lines : tuple of Facts
     name : str
         Of the configuration.
     act_on_all : tuple of float
@@ -674,22 +665,28 @@ class DecisionCurveDisplay(CurvesDisplay):
 
     @classmethod
     def _from_rows(cls, rows: PlottedRows) -> Self:
-        benefit = diagnostics.net_benefit_of(rows)
-        if benefit is None:
+        points, probabilities = checked_thresholds(None), rows.responses.get(Response.PROBABILITIES)
+        observed, weights = rows.positive.astype(np.float64), rows.weights
+        benefits, shares = [], []
+        for predicted in () if probabilities is None else probabilities.T:
+            present = ~np.isnan(predicted) & (weights > 0)
+            if present.any():
+                benefits.append(net_benefit(observed[present], predicted[present], weights[present], points))
+                shares.append(float(np.average(observed[present], weights=weights[present])))
+        if not benefits:
             return cls((), rows.name)
-        repeats = rows.predictions.n_repeats
+        share, repeats = float(np.mean(shares)), rows.predictions.n_repeats
+        of_all = share - (1 - share) * points / (1 - points)
         mean = f", mean of {repeats} repeats" if repeats > 1 else ""
-        line = CurveLine(f"acting on predictions, {UNCORRECTED}{mean}", benefit.thresholds, benefit.net_benefit)
-        return cls((line,), rows.name, act_on_all=benefit.act_on_all, outcome=benefit.name)
+        label = f"acting on predictions, {UNCORRECTED}{mean}"
+        line = curve_line(label, tuple(points.tolist()), tuple(np.mean(benefits, axis=0).tolist()))
+        return cls((line,), rows.name, act_on_all=tuple(of_all.tolist()), outcome=str(rows.truth.pos_label))
 
     @classmethod
-    def _corrected_curve(cls, replicates: Replicates, **settings: Any) -> tuple[Any, Floats, tuple[str, str]]:
+    def _corrected_curve(cls, replicates: Replicates, **settings: Any) -> CorrectedCurve:
         curve = decision_curve(replicates, **settings)
-        return curve, curve.threshold, ("acting on predictions, apparent", "")
-
-    @classmethod
-    def _surrounded(cls, lines: tuple[CurveLine, ...], name: str, curve: Any, replicates: Replicates) -> Self:
-        return cls(lines, name, act_on_all=tuple(curve.act_on_all.tolist()), outcome=curve.name)
+        around = {"act_on_all": tuple(curve.act_on_all.tolist()), "outcome": curve.name}
+        return curve, curve.threshold, ("acting on predictions, apparent", ""), around
 
     def _frame(self, ax: Any) -> None:
         x = self.lines[0].x
