@@ -13,10 +13,9 @@ from heldout.report.displays.curves import (
     RocCurveDisplay,
 )
 from heldout.report.displays.history import OptimismCurveDisplay, SearchHistoryDisplay
-from heldout.report.displays.leaderboard import LeaderboardDisplay
 from heldout.report.displays.parameters import ParameterPlaneDisplay, ParameterSliceDisplay
 from heldout.report.displays.race import RaceDisplay
-from heldout.report.displays.ranking import RankingDisplay
+from heldout.report.displays.ranking import LeaderboardDisplay, RankingDisplay
 from heldout.report.displays.threshold import ThresholdChoiceDisplay
 
 __all__ = [

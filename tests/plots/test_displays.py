@@ -263,7 +263,7 @@ def test_a_one_sided_interval_is_not_drawn_to_the_end_of_the_range(rows: tuple[A
     assert f"95 % one-sided confidence interval: at most {display.high:.2f}" in texts(display)
     assert display.ax_.get_xlim()[0] > 0.5 * display.value
     history = ho.plots.SearchHistoryDisplay.from_search(search)
-    assert np.isnan(history.history.low).all() and history.ax_.get_ylim()[0] > 0.5 * -search.best_score_
+    assert np.isnan(history.low).all() and history.ax_.get_ylim()[0] > 0.5 * -search.best_score_
     ranking = ho.plots.RankingDisplay.from_search(search)
     assert ranking.ax_.get_xlim()[0] > 0
 
@@ -339,15 +339,14 @@ def test_of_many_classes_the_worst_are_drawn() -> None:
 
 def test_the_threshold_of_a_search_is_that_of_its_estimate(search: Any, rows: tuple[Any, Any]) -> None:
     display = ho.plots.ThresholdChoiceDisplay.from_search(search, metric="accuracy")
-    choice = display.choice
-    assert display.threshold_line_.get_xdata()[0] == choice.threshold
-    assert display.line_.get_ydata().tolist() == choice.scores.tolist()
-    assert display.bars_ is not None and choice.chose_winner.any()
+    assert display.threshold_line_.get_xdata()[0] == display.threshold
+    assert display.line_.get_ydata().tolist() == display.scores.tolist()
+    assert display.bars_ is not None and display.chose_winner.any()
     probabilities = search.predictions_.responses["probabilities"][:, :, 0]
     settings = {"metric": "accuracy", "pos_label": "malignant", "n_bootstraps": 100}
     settings |= {"folds": search.predictions_.folds, "aggregate": search.aggregate}
     own = ho.plots.ThresholdChoiceDisplay.from_predictions(rows[1], probabilities, random_state=0, **settings)
-    assert own.choice.threshold == choice.threshold
+    assert own.threshold == display.threshold
     with pytest.raises(InputError, match="roc_auc reads decision or probabilities; use a metric of labels"):
         ho.plots.ThresholdChoiceDisplay.from_search(search)
 

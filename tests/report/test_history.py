@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import heldout as ho
 from heldout.errors import InputError
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.methods import answer, method_of
-from heldout.report.displays.history import search_history
 from heldout.result import Evaluation
 
 Make = Callable[..., Evaluation]
+history_of = ho.plots.SearchHistoryDisplay.from_search
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,7 @@ Make = Callable[..., Evaluation]
 )
 def test_each_point_is_the_estimate_of_a_search_of_so_many(make_evaluation: Make, metric: str, method: str) -> None:
     evaluation = make_evaluation(metrics=(metric,), method=method, configurations=5)
-    found = search_history(evaluation)
+    found = history_of(evaluation)
     assert found.n_configurations.tolist() == [1, 2, 3, 4, 5]
     sign = found.metric.sign
     estimate = evaluation.estimate
@@ -44,31 +45,31 @@ def test_each_point_is_the_estimate_of_a_search_of_so_many(make_evaluation: Make
 
 def test_the_uncorrected_curve_is_the_best_so_far(make_evaluation: Make) -> None:
     evaluation = make_evaluation(configurations=6)
-    found = search_history(evaluation)
+    found = history_of(evaluation)
     means = evaluation.fold_scores["roc_auc"].values.mean(axis=0)
     assert found.uncorrected == pytest.approx(np.maximum.accumulate(means))
 
 
 def test_many_configurations_are_thinned_out_and_the_last_stays(make_evaluation: Make) -> None:
-    found = search_history(make_evaluation(configurations=40))
+    found = history_of(make_evaluation(configurations=40))
     assert len(found.n_configurations) <= 24 and found.n_configurations[-1] == 40
 
 
 def test_failed_ones_count_and_are_never_the_best(make_evaluation: Make) -> None:
-    found = search_history(make_evaluation(failures={0: "no", 3: "no"}))
+    found = history_of(make_evaluation(failures={0: "no", 3: "no"}))
     assert found.n_configurations.tolist() == [2, 3, 4, 5, 6] and found.n_out == 2
     assert "model (C=1)" not in found.best and "model (C=4)" not in found.best
 
 
 def test_the_method_is_that_of_the_search_and_an_unfit_one_is_refused(make_evaluation: Make) -> None:
     evaluation = make_evaluation(method=None)
-    assert search_history(evaluation).method == "shrinkage"  # the usual one
+    assert history_of(evaluation).method == "shrinkage"  # the usual one
     unfit: Any = replace(evaluation, estimation=replace(evaluation.estimation, method="conservative_z"))
     with pytest.raises(InputError, match="method 'conservative_z' does not fit"):
-        search_history(unfit)
+        history_of(unfit)
 
 
 def test_adaptive_searches_are_noted(make_evaluation: Make) -> None:
     evaluation = make_evaluation()
     adaptive: Any = replace(evaluation, predictions=replace(evaluation.predictions, adaptive=True))
-    assert search_history(adaptive).is_adaptive and not search_history(evaluation).is_adaptive
+    assert history_of(adaptive).is_adaptive and not history_of(evaluation).is_adaptive

@@ -11,12 +11,11 @@ from sklearn.metrics import average_precision_score, f1_score, precision_recall_
 import heldout as ho
 from heldout.errors import InputError
 from heldout.estimates.inputs import read_inputs
-from heldout.estimates.methods import method_of
 from heldout.kernels.reference_curves import precision_recall_points
 from heldout.metrics.base import Response
 from heldout.report.diagnostics import PredictedRows, class_curves
 from heldout.report.displays.curves import DecisionCurveDisplay
-from heldout.report.displays.threshold import threshold_choice
+from heldout.report.displays.threshold import ThresholdChoiceDisplay
 from heldout.result import Evaluation
 
 Make = Callable[..., Evaluation]
@@ -77,7 +76,7 @@ def test_the_choice_of_a_threshold_is_that_of_the_estimate() -> None:
     scores = rng.normal(size=(120, 2)) + 1.5 * y[:, None]
     settings = {"metric": "f1", "selection": "threshold", "n_bootstraps": 100, "random_state": 3}
     estimate = ho.estimate(y, scores, method="bbc", **settings)  # type: ignore[arg-type]
-    found = threshold_choice(read_inputs(y, scores, **settings), method_of("bbc"))  # type: ignore[arg-type]
+    found = ThresholdChoiceDisplay.of_inputs(read_inputs(y, scores, **settings), "bbc")  # type: ignore[arg-type]
     assert found.estimate.value == estimate.value and found.threshold == estimate.provenance["threshold"]
     own = scores[:, estimate.selected]
     theirs = [f1_score(y, own > threshold, zero_division=0) for threshold in found.thresholds]
@@ -89,6 +88,6 @@ def test_the_choice_of_a_threshold_is_that_of_the_estimate() -> None:
     )
     assert (found.low <= found.scores + 1e-12).all() and len(found.chosen) == 100
     assert np.isin(found.chosen[found.chose_winner], found.thresholds).all()
-    assert found.share_of_winner == found.chose_winner.mean() and found.response is Response.DECISION
+    assert found.response is Response.DECISION
     with pytest.raises(InputError, match="selection must tune a threshold, got 'best'"):
-        threshold_choice(read_inputs(y, scores > 0.5, metric="f1"), method_of("bbc"))
+        ThresholdChoiceDisplay.of_inputs(read_inputs(y, scores > 0.5, metric="f1"))

@@ -23,10 +23,9 @@ display = ho.plots.SearchHistoryDisplay.from_search(search)
 
 # %%
 
-history = display.history
 for c in (1, 8, 16):
-    print(f"after {c:2d}: uncorrected {history.uncorrected[c - 1]:.3f}, corrected {history.corrected[c - 1]:.3f}")
-assert history.corrected[15] <= history.corrected[7]
+    print(f"after {c:2d}: uncorrected {display.uncorrected[c - 1]:.3f}, corrected {display.corrected[c - 1]:.3f}")
+assert display.corrected[15] <= display.corrected[7]
 
 # %%
 # The second half of this search brought nothing: the corrected score after 8 configurations was no lower than after

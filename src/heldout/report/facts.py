@@ -42,7 +42,8 @@ from heldout.report.columns import columns_of
 from heldout.report.configuration_parts import parameters_of, parts_in_name, parts_of
 from heldout.report.configuration_scores import search_scale
 from heldout.report.diagnostics import PredictedRows, class_names, predictions_facts, two_classes
-from heldout.report.displays.leaderboard import leaderboard_facts
+from heldout.report.displays.race import race_of, sources_of
+from heldout.report.displays.ranking import leaderboard_facts
 from heldout.report.entries import OPTIONAL, Facts
 from heldout.report.headline import (
     Contest,
@@ -55,7 +56,6 @@ from heldout.report.headline import (
     number_facts,
 )
 from heldout.report.importance import coefficients_of, importance_of, own_importances_of
-from heldout.report.race import race_of, sources_of
 from heldout.report.ranking import MOST_SHOWN, column_means, rank_configurations
 from heldout.report.study import evaluation_of_protocol, record_of_deployed, study, text_of
 from heldout.report.validation_facts import validation_facts

@@ -24,7 +24,7 @@ from heldout.report.displays.curves import (
     PrecisionRecallDisplay,
     RocCurveDisplay,
 )
-from heldout.report.displays.leaderboard import LeaderboardDisplay
+from heldout.report.displays.ranking import LeaderboardDisplay
 from heldout.report.entries import Facts
 from heldout.report.exploration import explore
 from heldout.report.facts import facts

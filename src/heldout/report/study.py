@@ -36,8 +36,8 @@ from heldout.protocols.search_bootstrap import SearchBootstrapEstimate
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.words import how_sentence, method_words
 from heldout.references import bibtex_of
+from heldout.report.displays.race import sources_of
 from heldout.report.labels import setting_text
-from heldout.report.race import sources_of
 from heldout.report.templating import filled
 from heldout.result import Evaluation
 from heldout.scales import plain, scale_of_estimate

@@ -23,7 +23,6 @@ from heldout.errors import HeldoutWarning, InputError
 from heldout.execution.store import SQLiteStore
 from heldout.flags import Flag
 from heldout.folds.splits import Folds, Split
-from heldout.report.displays.history import search_history
 from heldout.search.optuna.cross_fitting import CrossFitting
 from heldout.search.optuna.sampler import SeededSampler, fresh_sampler, quiet
 
@@ -184,7 +183,8 @@ def test_its_texts_say_what_was_done(capsys: pytest.CaptureFixture[str], tmp_pat
     assert "corrected for the selection (cross-fitting)" in card
     assert f"| Fits | {part} |" in card
     plain = search("all", verbose=1).fit(X, Y)
-    assert search_history(found.evaluation_).corrected[-1] == plain.estimate_.value, "one method in all points"
+    history = ho.plots.SearchHistoryDisplay.from_search(found)
+    assert history.corrected[-1] == plain.estimate_.value, "one method in all points"
     assert "corrected estimate" not in capsys.readouterr().out + plain.evaluation_._repr_html_()
 
 

@@ -27,81 +27,6 @@ MOST_POINTS = 24
 """Points of the curves: the estimate is computed again at each."""
 
 
-@dataclass(frozen=True, eq=False)
-class SearchHistory:
-    """What the search would have reported after its first c configurations, as it is shown."""
-
-    metric: Scale
-    method: str
-    n_configurations: Indices
-    """(P,): the c of each point, ascending; the last is all of them."""
-    uncorrected: Floats
-    corrected: Floats
-    low: Floats
-    high: Floats
-    """(P,) each: the score of the best so far, its estimate and the ends of its interval; NaN if unknown, and where
-    a one-sided interval is open."""
-    best: tuple[str, ...]
-    """(P,): the name of the best so far."""
-    interval_label: str
-    """Level and sides of the interval; empty without one."""
-    n_out: int
-    """Configurations that were dropped or failed: they count in c, and are no candidates."""
-    repeats_dropping: bool
-    """Whether the last point, the search's own estimate, also repeats the dropping, which the others do not."""
-    is_adaptive: bool
-    """Whether configurations were proposed because of scores, which no bootstrap repeats."""
-
-
-def search_history(evaluation: Evaluation, scorer: str | None = None) -> SearchHistory:
-    """The history of a search, in the order of its configurations.
-
-    Each point is the whole estimate of a search of the first c configurations, by the same method from the same
-    draws; the last one is the search's own, unless that rests on other searches.
-
-    Of more configurations than ``MOST_POINTS``, so many numbers of them are taken, evenly in ratio.
-
-    Raises InputError when the method does not fit, or the scorer cannot be opened.
-    """
-    name = evaluation.scorer_named(scorer)
-    scale = search_scale(evaluation, name)
-    own = evaluation.estimation.method
-    chosen = method_of(own or _defaults.METHOD)
-    question = evaluation.question(name)
-    predictions, truth = evaluation.predictions, evaluation.task.truth
-    n = len(evaluation.configurations)
-    how: Any = {"draws_rows": chosen.draws_rows, "known": evaluation.known_scores}
-    known = None if own is None else evaluation.estimates.get(name)
-    is_own = known is not None and Flag.CROSS_FITTED not in known.flags
-    whole = known if is_own and known is not None else answer(chosen, gather(truth, predictions, question, **how))
-
-    def after(count: int) -> Estimate | None:
-        try:
-            first = gather(truth, among_first(predictions, count), replace(question, winner=None), **how)
-            return answer(chosen, first)
-        except InputError:  # none of them has a score yet, or too few for the method
-            return None
-
-    counts = curve_points(n, MOST_POINTS)
-    points = [*((count, after(count)) for count in counts[:-1].tolist()), (n, whole)]
-    numbers, estimates = zip(*((c, estimate) for c, estimate in points if estimate is not None), strict=True)
-    ends = np.array([scale.closed_ends(estimate.interval) for estimate in estimates], dtype=np.float64)
-    return SearchHistory(
-        metric=scale,
-        method=chosen.name,
-        n_configurations=np.array(numbers),
-        uncorrected=scale.sign * np.array([estimate.uncorrected for estimate in estimates]),
-        corrected=scale.sign * np.array([estimate.value for estimate in estimates]),
-        low=ends[:, 0],
-        high=ends[:, 1],
-        best=tuple(estimate.selected_name for estimate in estimates),
-        interval_label=interval_label(whole),
-        n_out=len({**predictions.out, **evaluation.failures}),
-        repeats_dropping=is_own and bool(predictions.dropped) and chosen.replays_dropping,
-        is_adaptive=predictions.adaptive,
-    )
-
-
 @dataclass(eq=False, repr=False)
 class SearchHistoryDisplay(base.ScoredDisplay):
     """The best score so far and its corrected estimate, by the number of configurations tried.
@@ -111,7 +36,24 @@ class SearchHistoryDisplay(base.ScoredDisplay):
 
     Parameters
     ----------
-    history : SearchHistory
+    metric : Scale
+    method : str
+    n_configurations : ndarray of shape (P,)
+        The c of each point, ascending; the last is all of them. Of more than 24 configurations so many numbers of
+        them are taken, evenly in ratio.
+    uncorrected, corrected, low, high : ndarray of shape (P,)
+        The score of the best so far, its estimate and the ends of its interval; NaN if unknown, and where a
+        one-sided interval is open.
+    best : tuple of str
+        (P,): the name of the best so far.
+    interval_label : str
+        Level and sides of the interval; empty without one.
+    n_out : int
+        Configurations that were dropped or failed: they count in c, and are no candidates.
+    repeats_dropping : bool
+        Whether the last point, the search's own estimate, also repeats the dropping, which the others do not.
+    is_adaptive : bool
+        Whether configurations were proposed because of scores, which no bootstrap repeats.
 
     Attributes
     ----------
@@ -127,51 +69,99 @@ class SearchHistoryDisplay(base.ScoredDisplay):
     >>> X, y = load_iris(return_X_y=True)
     >>> search = ho.HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [99, 1, 9]}, random_state=0).fit(X, y)
     >>> display = ho.plots.SearchHistoryDisplay.from_search(search)
-    >>> display.history.n_configurations.tolist(), display.history.best[-1]
+    >>> display.n_configurations.tolist(), display.best[-1]
     ([1, 2, 3], 'KNeighborsClassifier (n_neighbors=9)')
-    >>> bool(display.history.corrected[-1] == search.corrected_score_)
+    >>> bool(display.corrected[-1] == search.corrected_score_)
     True
     """
 
-    history: SearchHistory
+    metric: Scale
+    method: str
+    n_configurations: Indices
+    uncorrected: Floats
+    corrected: Floats
+    low: Floats
+    high: Floats
+    best: tuple[str, ...]
+    interval_label: str
+    n_out: int
+    repeats_dropping: bool
+    is_adaptive: bool
 
     @classmethod
     def _of_search(cls, evaluation: Evaluation, scorer: str) -> Self:
-        return cls(search_history(evaluation, scorer))
+        """Each point by the same method from the same draws; the last is the search's, if of its own scores.
+
+        Raises InputError when the method does not fit, or the scorer cannot be opened.
+        """
+        scale = search_scale(evaluation, scorer)
+        own = evaluation.estimation.method
+        chosen = method_of(own or _defaults.METHOD)
+        question = evaluation.question(scorer)
+        predictions, truth = evaluation.predictions, evaluation.task.truth
+        n = len(evaluation.configurations)
+        how: Any = {"draws_rows": chosen.draws_rows, "known": evaluation.known_scores}
+        known = None if own is None else evaluation.estimates.get(scorer)
+        is_own = known is not None and Flag.CROSS_FITTED not in known.flags
+        whole = known if known and is_own else answer(chosen, gather(truth, predictions, question, **how))
+
+        def after(count: int) -> Estimate | None:
+            try:
+                first = gather(truth, among_first(predictions, count), replace(question, winner=None), **how)
+                return answer(chosen, first)
+            except InputError:  # none of them has a score yet, or too few for the method
+                return None
+
+        counts = curve_points(n, MOST_POINTS)
+        points = [*((count, after(count)) for count in counts[:-1].tolist()), (n, whole)]
+        numbers, estimates = zip(*((c, estimate) for c, estimate in points if estimate is not None), strict=True)
+        ends = np.array([scale.closed_ends(estimate.interval) for estimate in estimates], dtype=np.float64)
+        return cls(
+            metric=scale,
+            method=chosen.name,
+            n_configurations=np.array(numbers),
+            uncorrected=scale.sign * np.array([estimate.uncorrected for estimate in estimates]),
+            corrected=scale.sign * np.array([estimate.value for estimate in estimates]),
+            low=ends[:, 0],
+            high=ends[:, 1],
+            best=tuple(estimate.selected_name for estimate in estimates),
+            interval_label=interval_label(whole),
+            n_out=len({**predictions.out, **evaluation.failures}),
+            repeats_dropping=is_own and bool(predictions.dropped) and chosen.replays_dropping,
+            is_adaptive=predictions.adaptive,
+        )
 
     def _draw(self, ax: Any) -> None:
-        history = self.history
-        x = history.n_configurations
-        labels = "winner so far, uncorrected", f"winner so far, corrected by {history.method}"
+        x = self.n_configurations
+        labels = "winner so far, uncorrected", f"winner so far, corrected by {self.method}"
         self.uncorrected_line_, self.corrected_line_ = base.two_lines(
-            ax, x, (history.uncorrected, history.corrected), labels, marker="o", markersize=4
+            ax, x, (self.uncorrected, self.corrected), labels, marker="o", markersize=4
         )
         self.band_ = None
-        if history.interval_label:
-            label = f"{history.interval_label} of the corrected one"
+        if self.interval_label:
+            label = f"{self.interval_label} of the corrected one"
             self.band_ = ax.fill_between(x, *self._ends_in_view(), color=BAND, label=label, zorder=0)
         base.configurations_axis(ax, int(x[-1]), "configurations tried, in the order of the search")
-        base.score_axis(ax, "y", history.metric)
+        base.score_axis(ax, "y", self.metric)
         base.note(ax, *self.notes)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of the curves must know."""
-        history, notes = self.history, []
-        if history.n_out:
-            notes.append(f"{counted(history.n_out, 'configuration')} dropped or failed: never the best")
-        if history.repeats_dropping:
+        notes = []
+        if self.n_out:
+            notes.append(f"{counted(self.n_out, 'configuration')} dropped or failed: never the best")
+        if self.repeats_dropping:
             notes.append("only the last point repeats the dropping in every bootstrap")
-        if history.is_adaptive:
+        if self.is_adaptive:
             notes.append(base.ADAPTIVE_NOTE)
         return tuple(notes)
 
     def _ends_in_view(self) -> tuple[Floats, Floats]:
         """The ends of the intervals, open ones where the other numbers end."""
-        history = self.history
-        drawn = np.concatenate([history.uncorrected, history.corrected, history.low, history.high])
-        low = np.where(np.isnan(history.low) & np.isfinite(history.high), np.nanmin(drawn), history.low)
-        high = np.where(np.isnan(history.high) & np.isfinite(history.low), np.nanmax(drawn), history.high)
+        drawn = np.concatenate([self.uncorrected, self.corrected, self.low, self.high])
+        low = np.where(np.isnan(self.low) & np.isfinite(self.high), np.nanmin(drawn), self.low)
+        high = np.where(np.isnan(self.high) & np.isfinite(self.low), np.nanmax(drawn), self.high)
         return low, high
 
 
