@@ -174,7 +174,7 @@ def test_the_slice_draws_all_configurations_and_the_best(search: Any) -> None:
     assert display.winner_mark_.get_xdata() == [search.best_params_["n_neighbors"]]
     assert "95 % bootstrap interval" in texts(display)
     kinds = ho.plots.ParameterSliceDisplay.from_search(search)  # the most influential
-    assert kinds.slice.axis.name == "n_neighbors"
+    assert kinds.axis.name == "n_neighbors"
 
 
 def test_the_plane_draws_the_best_at_each_pair(search: Any) -> None:
@@ -183,7 +183,7 @@ def test_the_plane_draws_the_best_at_each_pair(search: Any) -> None:
     assert np.allclose(np.asarray(display.colours_.get_array()).reshape(4, 2), means)
     written = [text.get_text() for text in display.ax_.texts]
     assert len(written) == 8 and all("±" in text for text in written)
-    outlined = display.plane.scores.not_worse
+    outlined = display.scores.not_worse
     assert outlined is not None and len(display.ax_.patches) == outlined.sum()
     with pytest.raises(InputError, match="parameters must be two names"):
         ho.plots.ParameterPlaneDisplay.from_search(search, "p")
@@ -194,7 +194,7 @@ def test_scattered_pairs_are_points_over_contours(rows: tuple[Any, Any]) -> None
     settings = {"n_iter": 12, "scoring": "roc_auc", "n_bootstraps": 50, "random_state": 0}
     found = ho.HeldOutRandomizedSearchCV(SVC(), space, **settings).fit(*rows)
     display = ho.plots.ParameterPlaneDisplay.from_search(found, ("C", "coef0"))
-    assert not display.plane.is_grid and display.ax_.get_xscale() == "log"
+    assert not display.is_grid and display.ax_.get_xscale() == "log"
     x, y = np.asarray(display.colours_.get_offsets()).T
     assert x.tolist() == [params["C"] for params in found.cv_results_["params"]]
     assert y.tolist() == [params["coef0"] for params in found.cv_results_["params"]]

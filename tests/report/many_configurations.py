@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from heldout.report.configuration_parts import parts_in_name
 from heldout.report.entries import Facts
-from heldout.report.ranking import rank_configurations
+from heldout.report.ranking import parts_in_name, rank_configurations
 
 
 def with_many_configurations(content: Facts, number: int = 2000, splits: int = 10) -> Facts:

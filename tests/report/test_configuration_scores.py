@@ -19,12 +19,12 @@ from heldout.report.configuration_scores import (
     evidence_of_search,
     search_scale,
 )
-from heldout.report.parameters import (
+from heldout.report.displays.parameters import (
+    ParameterPlaneDisplay,
+    ParameterSliceDisplay,
     paired_parameters,
     parameter_axis,
     parameter_named,
-    parameter_plane,
-    parameter_slice,
     parameters_searched,
 )
 from heldout.report.ranking import rank_configurations
@@ -118,23 +118,24 @@ def test_of_many_candidates_no_set_is_found(make_evaluation: Make, monkeypatch: 
 def test_a_slice_has_the_best_at_each_value() -> None:
     grid = [{"clf__C": c, "kind": kind} for c in (0.01, 1, 100) for kind in ("a", "b")]
     scores = of(grid, [0.5, 0.6, 0.9, 0.7, 0.6, 0.6])
-    found = parameter_slice(scores, "C")
+    found = ParameterSliceDisplay.of_scores(scores, "C")
     assert found.best.tolist() == [1, 2, 4] and not found.in_eighths  # of equal ones the first
     assert found.axis.is_logarithmic and found.axis.title == "C" and found.axis.name == "clf__C"
-    assert parameter_slice(of(grid, [0.5, 0.6, 0.9, 0.7, 0.6, 0.6], losses=True), "C").best.tolist() == [0, 3, 4]
-    kinds = parameter_slice(scores, "kind")
+    losses = of(grid, [0.5, 0.6, 0.9, 0.7, 0.6, 0.6], losses=True)
+    assert ParameterSliceDisplay.of_scores(losses, "C").best.tolist() == [0, 3, 4]
+    kinds = ParameterSliceDisplay.of_scores(scores, "kind")
     assert kinds.axis.levels == ("a", "b") and kinds.best.tolist() == [2, 3] and not kinds.axis.is_numeric
 
 
 def test_a_dropped_configuration_is_the_best_at_a_value_only_alone() -> None:
     scores = of([{"k": 1}, {"k": 1}, {"k": 2}], [0.9, 0.5, 0.8], is_candidate=np.array([False, True, False]))
-    assert parameter_slice(scores, "k").best.tolist() == [1, 2]
+    assert ParameterSliceDisplay.of_scores(scores, "k").best.tolist() == [1, 2]
 
 
 def test_of_many_numbers_the_best_of_each_eighth_is_taken() -> None:
     values = np.arange(16.0) + 1
     scores = of([{"x": value} for value in values], np.sin(values).tolist())
-    found = parameter_slice(scores, "x")
+    found = ParameterSliceDisplay.of_scores(scores, "x")
     pairs = np.sin(values).reshape(8, 2)
     assert found.in_eighths and found.best.tolist() == (2 * np.arange(8) + pairs.argmax(axis=1)).tolist()
 
@@ -160,30 +161,30 @@ def test_the_most_influential_parameter_comes_first() -> None:
 def test_a_plane_has_the_best_at_each_pair() -> None:
     grid = [{"a": a, "b": b, "c": c} for a in (1, 2) for b in ("x", "y") for c in (0, 1)]
     scores = of(grid, [0.1, 0.2, 0.3, 0.1, 0.5, 0.4, 0.7, 0.8])
-    found = parameter_plane(scores, ("a", "b"))
+    found = ParameterPlaneDisplay.of_scores(scores, ("a", "b"))
     assert found.best.tolist() == [1, 2, 4, 7] and found.is_grid
     scattered = of([{"a": j, "b": j * j} for j in range(9)], list(range(9)))
-    assert not parameter_plane(scattered, ("a", "b")).is_grid
+    assert not ParameterPlaneDisplay.of_scores(scattered, ("a", "b")).is_grid
     two = of([{"a": 1, "b": 1}, {"a": 2, "b": 2}], [0.1, 0.2])
-    assert not parameter_plane(two, ("a", "b")).is_grid
+    assert not ParameterPlaneDisplay.of_scores(two, ("a", "b")).is_grid
 
 
 def test_parameters_of_several_estimators_are_told_apart() -> None:
     grid = [{"model": "svm", "C": 1}, {"model": "svm", "C": 2}, {"model": "lr", "C": 5}, {"model": "lr", "C": 7}]
     scores = of(grid, [0.1, 0.2, 0.3, 0.4], has_models=True)
-    assert parameter_slice(scores, "svm__C").axis.values.tolist() == [1, 2]
+    assert ParameterSliceDisplay.of_scores(scores, "svm__C").axis.values.tolist() == [1, 2]
     assert parameter_axis(scores, "lr__C").title == "lr__C"
-    assert parameter_slice(scores, "model").axis.levels == ("lr", "svm")
+    assert ParameterSliceDisplay.of_scores(scores, "model").axis.levels == ("lr", "svm")
     with pytest.raises(InputError, match="2 parameters of the search are named so; name one of svm__C, lr__C"):
         parameter_named(scores, "C")
     assert paired_parameters(scores) is None
     with pytest.raises(InputError, match="no configuration with a score has both 'svm__C' and 'lr__C'"):
-        parameter_plane(scores, ("svm__C", "lr__C"))
+        ParameterPlaneDisplay.of_scores(scores, ("svm__C", "lr__C"))
 
 
 def test_a_wrong_name_is_answered_with_the_nearest() -> None:
     scores = of([{"svc__gamma": 1}, {"svc__gamma": 2}], [0.1, 0.2])
     with pytest.raises(InputError, match="parameter 'gama': the search did not set it; name one of svc__gamma"):
-        parameter_slice(scores, "gama")
+        ParameterSliceDisplay.of_scores(scores, "gama")
     with pytest.raises(InputError, match="the two parameters must differ"):
-        parameter_plane(scores, ("gamma", "svc__gamma"))
+        ParameterPlaneDisplay.of_scores(scores, ("gamma", "svc__gamma"))

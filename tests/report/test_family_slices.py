@@ -10,10 +10,16 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from heldout.configurations import make_configurations
-from heldout.report.configuration_parts import ConfigurationParts, parameters_of, parts_in_name, parts_of
 from heldout.report.entries import Facts
 from heldout.report.exploration import slices_of
-from heldout.report.ranking import best_of_families, rank_configurations
+from heldout.report.ranking import (
+    ConfigurationParts,
+    best_of_families,
+    parameters_of,
+    parts_in_name,
+    parts_of,
+    rank_configurations,
+)
 from heldout.scales import scale_of
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heldout.report.configuration_parts import ConfigurationParts
 from heldout.report.entries import Facts
-from heldout.report.ranking import MOST_SHOWN, rank_configurations, share_text
+from heldout.report.ranking import MOST_SHOWN, ConfigurationParts, rank_configurations, share_text
 from heldout.scales import Scale, scale_of
 
 AUC, LOSS = scale_of("roc_auc", True), scale_of("log_loss", False)

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from heldout._text import counted, cut, number_text, printable
-from heldout.report.configuration_parts import eighths_of
-from heldout.report.displays.base import Display, embedded, parameter_ticks, plain_text
+from heldout.report.displays.base import Display, embedded, plain_text
+from heldout.report.displays.parameters import ParameterAxis, axis_of, eighths_of, parameter_ticks
 from heldout.report.entries import Facts
-from heldout.report.parameters import ParameterAxis, axis_of
 from heldout.report.ranking import by_family
 from heldout.scales import BLUE, INK, MORE_SERIES, MUTED, SERIES, VERMILLION, Scale, reach_of
 

@@ -39,7 +39,6 @@ from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.words import method_words
 from heldout.report import labels
 from heldout.report.columns import columns_of
-from heldout.report.configuration_parts import parameters_of, parts_in_name, parts_of
 from heldout.report.configuration_scores import search_scale
 from heldout.report.diagnostics import PredictedRows, class_names, predictions_facts, two_classes
 from heldout.report.displays.race import race_of, sources_of
@@ -56,7 +55,14 @@ from heldout.report.headline import (
     number_facts,
 )
 from heldout.report.importance import coefficients_of, importance_of, own_importances_of
-from heldout.report.ranking import MOST_SHOWN, column_means, rank_configurations
+from heldout.report.ranking import (
+    MOST_SHOWN,
+    column_means,
+    parameters_of,
+    parts_in_name,
+    parts_of,
+    rank_configurations,
+)
 from heldout.report.study import evaluation_of_protocol, record_of_deployed, study, text_of
 from heldout.report.validation_facts import validation_facts
 from heldout.result import Evaluation

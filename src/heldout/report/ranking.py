@@ -1,16 +1,126 @@
-"""The ranking of configurations: scores, spread, how often each was selected, and failures."""
+"""Configurations: their families and parameters, and their ranking by score, with selections and failures."""
 
 from __future__ import annotations
 
+import inspect
+import math
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from heldout._types import Floats
-from heldout.report.configuration_parts import ConfigurationParts
+from heldout.configurations import Configuration
 from heldout.report.entries import Facts
-from heldout.scales import Scale
+from heldout.scales import Scale, plain
+
+ParameterValue: TypeAlias = bool | int | float | str | None
+
+_NAME = re.compile(r"(?P<family>.*?) \((?P<parameters>\w+=.*)\)", re.DOTALL)
+_NEXT = re.compile(r", (?=\w+=)")
+
+
+@dataclass(frozen=True)
+class ConfigurationParts:
+    """What a configuration is a case of, and the values that distinguish it from others of its family."""
+
+    family: str
+    parameters: Mapping[str, ParameterValue] = field(default_factory=dict)
+
+
+def parts_of(configurations: Sequence[Configuration]) -> tuple[ConfigurationParts, ...]:
+    """Families and parameters of configurations; a parameter is named by its last part if that is unambiguous."""
+    names: dict[str, set[str]] = {}
+    for configuration in configurations:
+        names.setdefault(configuration.family, set()).update(configuration.own_params)
+    short = {family: _short_names(keys) for family, keys in names.items()}
+    return tuple(
+        ConfigurationParts(
+            family := configuration.family,
+            {short[family][key]: parameter_value(value) for key, value in configuration.own_params.items()},
+        )
+        for configuration in configurations
+    )
+
+
+def parts_in_name(name: str) -> ConfigurationParts:
+    """The family and the parameters that a name such as "forest (max_features=0.5, min_samples_leaf=3)" holds.
+
+    A name of another form is a family without parameters.
+
+    Examples
+    --------
+    >>> parts_in_name("forest (max_features=0.5, criterion=gini)").parameters
+    {'max_features': 0.5, 'criterion': 'gini'}
+    >>> parts_in_name("my model").family
+    'my model'
+    """
+    found = _NAME.fullmatch(name)
+    if found is None:
+        return ConfigurationParts(name)
+    pairs = (part.split("=", 1) for part in _NEXT.split(found["parameters"]))
+    return ConfigurationParts(found["family"], {key: _value_of_text(text) for key, text in pairs})
+
+
+def parameter_value(value: Any) -> ParameterValue:
+    """A parameter as a plain number where it is one, else as text."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) < 2**63 else str(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    return plain(value)
+
+
+def _short_names(keys: set[str]) -> dict[str, str]:
+    """Each key by its last part, or whole where several end alike."""
+    last = [key.rpartition("__")[2] for key in keys]
+    return {key: end if last.count(end) == 1 else key for key, end in zip(keys, last, strict=True)}
+
+
+def _value_of_text(text: str) -> ParameterValue:
+    if text in ("True", "False", "None"):
+        return {"True": True, "False": False, "None": None}[text]
+    for kind in (int, float):
+        try:
+            return parameter_value(kind(text))
+        except ValueError:
+            continue
+    return text
+
+
+_CONTAINERS = ("steps", "transformers", "transformer_list", "estimators")
+
+
+def parameters_of(estimator: Any) -> tuple[Facts, ...]:
+    """All parameters of an estimator, except those that contain others."""
+    whole = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
+    return tuple(
+        Facts(name=name, text=plain(whole[name]), searched=False, is_default=_is_default(estimator, whole, name))
+        for name in sorted(whole)
+        if not (hasattr(whole[name], "get_params") or name.rpartition("__")[2] in _CONTAINERS)
+    )
+
+
+def _is_default(estimator: Any, whole: Mapping[str, Any], name: str) -> bool:
+    """Whether a parameter has the value that its class gives it."""
+    owner, _, own_name = name.rpartition("__")
+    holder = whole.get(owner) if owner else estimator
+    if holder is None or isinstance(holder, str):
+        return False
+    try:
+        declared = inspect.signature(type(holder)).parameters.get(own_name)
+    except (TypeError, ValueError):
+        return False
+    return declared is not None and declared.default is not declared.empty and (
+        plain(declared.default) == plain(whole[name])
+    )  # fmt: skip
+
 
 MOST_SHOWN = 20
 """Configurations that a table shows at first."""

@@ -28,7 +28,6 @@ from heldout.protocols.validation.estimate import Candidate, Validation, Validat
 from heldout.protocols.validation.replicates import Replicates
 from heldout.protocols.words import frequency_sentence, method_words
 from heldout.report import labels
-from heldout.report.configuration_parts import parameters_of
 from heldout.report.diagnostics import two_classes
 from heldout.report.displays.curves import (
     CalibrationDisplay,
@@ -38,7 +37,7 @@ from heldout.report.displays.curves import (
 )
 from heldout.report.entries import Facts
 from heldout.report.headline import effect_sentence, number_facts, what_is_estimated
-from heldout.report.ranking import failure_groups
+from heldout.report.ranking import failure_groups, parameters_of
 from heldout.scales import Scale, scale_of_metric
 
 INTERVAL_SENTENCES = {

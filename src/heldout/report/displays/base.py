@@ -13,11 +13,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from heldout._record import frame_of
-from heldout._text import cut, printable
+from heldout._text import printable
 from heldout.data.task import shortened
 from heldout.errors import InputError, MissingExtraError
 from heldout.metrics.named import direction_sentence
-from heldout.report.parameters import ParameterAxis
 from heldout.result import Evaluation
 from heldout.scales import BLUE, GRID, INK, MUTED, VERMILLION, Scale
 
@@ -428,10 +427,6 @@ def in_columns(predictions: Any) -> Any:
 
 MANY = 60
 """Of more configurations the axis is logarithmic."""
-LETTERS_ACROSS = 48
-"""Letters of all levels together that fit beside each other."""
-MOST_LEVELS = 14
-"""Levels of which each is named on an axis."""
 
 
 def two_lines(ax: Any, x: Any, values: tuple[Any, Any], labels: tuple[str, str], **style: Any) -> list[Any]:
@@ -461,24 +456,3 @@ def logarithmic(ax: Any, side: str) -> None:
     axis = getattr(ax, f"{side}axis")
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if 1 <= value < 1e6 else f"{value:g}"))
     axis.set_minor_locator(NullLocator())
-
-
-def parameter_ticks(ax: Any, axis: ParameterAxis, side: str) -> None:
-    """The values of a parameter on the x or y axis of a plot, with its name."""
-    suffix = " (logarithmic)" if axis.is_logarithmic else ""
-    getattr(ax, f"set_{side}label")(plain_text(f"{axis.title}{suffix}"))
-    if axis.is_logarithmic:
-        logarithmic(ax, side)
-    elif axis.levels:
-        level_ticks(ax, axis.levels, side)
-
-
-def level_ticks(ax: Any, levels: tuple[str, ...], side: str) -> None:
-    """Texts at the places 0, 1, 2 .. of an axis."""
-    texts = [plain_text(cut(level, 18)) for level in levels]
-    every = -(-len(levels) // MOST_LEVELS)
-    getattr(ax, f"set_{side}ticks")(range(0, len(levels), every), texts[::every])
-    getattr(ax, f"set_{side}lim")(-0.5, len(levels) - 0.5)
-    if side == "x" and sum(map(len, texts[::every])) > LETTERS_ACROSS:
-        for label in ax.get_xticklabels():
-            label.set(rotation=30, ha="right", rotation_mode="anchor")

@@ -2,27 +2,215 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
 
-from heldout._text import counted
+from heldout._text import counted, cut
 from heldout._types import Booleans, Floats, Indices
 from heldout.errors import InputError
-from heldout.report.configuration_scores import configuration_scores
+from heldout.report.configuration_scores import ConfigurationScores, configuration_scores
 from heldout.report.displays import base
-from heldout.report.parameters import (
-    ParameterAxis,
-    ParameterPlane,
-    ParameterSlice,
-    paired_parameters,
-    parameter_plane,
-    parameter_slice,
-    parameters_searched,
-)
-from heldout.scales import BAND, BLUE, MUTED, VERMILLION
+from heldout.scales import BAND, BLUE, MUTED, VERMILLION, plain
+from heldout.selection.base import scalar
+
+MOST_BINS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class ParameterAxis:
+    """The values of one parameter in those configurations that have it and a score."""
+
+    name: str
+    title: str
+    """The name without the steps of a pipeline, unless another parameter has the same then."""
+    configurations: Indices
+    """(n,): their positions in the search."""
+    values: Floats
+    """(n,): the numbers, or the places of the ``levels``."""
+    levels: tuple[str, ...]
+    """The values as text, where some are no finite numbers; empty for numbers."""
+    is_logarithmic: bool
+    """Whether the numbers are positive and span several orders of magnitude."""
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether every value is a number."""
+        return not self.levels
+
+    @property
+    def value_of(self) -> dict[int, float]:
+        """The value of each configuration."""
+        return dict(zip(self.configurations.tolist(), self.values.tolist(), strict=True))
+
+
+MOST_VALUES = 12
+"""Of more distinct numbers, the best is looked for in each eighth of them."""
+_DECADES, _DECADES_OF_HALF = 1.5, 0.6
+"""Decades that all values, and the middle half of them, span at least on a logarithmic axis."""
+
+
+def is_logarithmic(values: Floats) -> bool:
+    """Whether numbers are positive and spread over so many orders of magnitude that a logarithmic axis suits them.
+
+    Examples
+    --------
+    >>> is_logarithmic(np.array([0.01, 0.1, 1.0, 10.0])), is_logarithmic(np.array([0.001, 0.5, 0.6, 0.7, 1.0]))
+    (True, False)
+    """
+    distinct = np.unique(values)
+    if distinct[0] <= 0:
+        return False
+    first, third = distinct[len(distinct) // 4], distinct[(3 * len(distinct) - 1) // 4]
+    is_wide = math.log10(distinct[-1] / distinct[0]) >= _DECADES
+    return is_wide and math.log10(third / first) >= _DECADES_OF_HALF
+
+
+def eighths_of(values: Floats) -> Indices | None:
+    """The eighth of each number, of equally many each, so that the best of one is not better by their count alone.
+
+    None of at most ``MOST_VALUES`` distinct numbers: each is a step of its own.
+    """
+    return equal_groups(values, 8) if len(np.unique(values)) > MOST_VALUES else None
+
+
+def equal_groups(values: Floats, n: int) -> Indices:
+    """Numbers in n groups of about equal size, equal ones together."""
+    ranks = np.searchsorted(np.sort(values), values)
+    return np.asarray(ranks * n // len(values), dtype=np.intp)
+
+
+def parameters_searched(scores: ConfigurationScores) -> tuple[str, ...]:
+    """The parameters with several values among the configurations that have a score, most influential first.
+
+    Influence is the share of the scores' variance between the values of a parameter; those of a parameter with
+    many values are put in five groups of equal size.
+    """
+    axes = [parameter_axis(scores, name) for name in _names(scores)]
+    varied = [axis for axis in axes if len(np.unique(axis.values)) > 1]
+    return tuple(axis.name for axis in sorted(varied, key=lambda axis: -_influence(scores, axis)))
+
+
+def paired_parameters(scores: ConfigurationScores) -> tuple[str, str] | None:
+    """The two most influential parameters that vary in the same configurations; None without any."""
+    for first, second in combinations(parameters_searched(scores), 2):
+        axes = parameter_axis(scores, first), parameter_axis(scores, second)
+        shared = np.intersect1d(axes[0].configurations, axes[1].configurations)
+        if all(len(np.unique(_among(axis, shared).values)) > 1 for axis in axes):
+            return first, second
+    return None
+
+
+def parameter_named(scores: ConfigurationScores, name: str) -> str:
+    """The full name of a parameter of the search, from itself or from its last part where one parameter has it.
+
+    Raises InputError for any other name.
+    """
+    known = _names(scores)
+    if name in known:
+        return name
+    ending = [each for each in known if each.endswith(f"__{name}")]
+    if len(ending) == 1:
+        return ending[0]
+    near = ending or get_close_matches(str(name), known, n=3, cutoff=0.5) or known
+    several = f"{len(ending)} parameters of the search are named so" if ending else "the search did not set it"
+    raise InputError(f"parameter {name!r}: {several}; name one of {', '.join(near)}.", argument="parameter")
+
+
+def parameter_axis(scores: ConfigurationScores, name: str) -> ParameterAxis:
+    """One parameter of the configurations that have it and a score."""
+    every = scores.parameters
+    having = [j for j, own in enumerate(every) if name in own and np.isfinite(scores.scores[j])]
+    values = [every[j][name] for j in having]
+    last = name.rsplit("__", 1)[-1]
+    is_only = [each.rsplit("__", 1)[-1] for each in _names(scores)].count(last) == 1
+    return axis_of(name, last if is_only else name, having, values)
+
+
+def axis_of(name: str, title: str, configurations: Sequence[int], values: Sequence[Any]) -> ParameterAxis:
+    """The axis of these values of these configurations."""
+    places = np.array(configurations, dtype=np.intp)
+    if values and all(scalar(value) and math.isfinite(value) for value in values):
+        numbers = np.array([float(value) for value in values])
+        return ParameterAxis(name, title, places, numbers, (), is_logarithmic(numbers))
+    texts = [plain(value) for value in values]
+    levels = tuple(sorted(set(texts), key=lambda text: _as_sorted(text, texts, values)))
+    codes = np.array([levels.index(text) for text in texts], dtype=np.float64)
+    return ParameterAxis(name, title, places, codes, levels, False)
+
+
+def _names(scores: ConfigurationScores) -> list[str]:
+    """The parameters that the search set, in its order."""
+    return list(dict.fromkeys(name for own in scores.parameters for name in own))
+
+
+def _best_of(scores: ConfigurationScores, configurations: Indices, values: Floats) -> Indices:
+    """The best candidate at each distinct row of values, the first of equal ones; dropped ones only without any."""
+    distinct, groups = np.unique(values, axis=0, return_inverse=True)
+    losses = scores.losses[configurations]
+    is_out = ~scores.is_candidate[configurations]
+    order = np.lexsort((configurations, losses, is_out))
+    groups = groups.reshape(-1)
+    return np.array(
+        [configurations[order[np.flatnonzero(groups[order] == group)[0]]] for group in range(len(distinct))],
+        dtype=np.intp,
+    )
+
+
+def _among(axis: ParameterAxis, configurations: Indices) -> ParameterAxis:
+    kept = np.isin(axis.configurations, configurations)
+    return replace(axis, configurations=axis.configurations[kept], values=axis.values[kept])
+
+
+def _as_sorted(text: str, texts: Sequence[str], values: Sequence[Any]) -> tuple[int, float, str]:
+    """Numbers among the values come first, by size; NaN is none of them."""
+    value = values[texts.index(text)]
+    return (0, float(value), text) if scalar(value) and not math.isnan(value) else (1, 0.0, text)
+
+
+def _influence(scores: ConfigurationScores, axis: ParameterAxis) -> float:
+    """The share of the variance of the scores that lies between values, or fifths of the values."""
+    own = scores.scores[axis.configurations]
+    total = float(((own - own.mean()) ** 2).sum())
+    if not total:
+        return 0.0
+    groups = np.unique(axis.values, return_inverse=True)[1]
+    if groups.max() >= MOST_BINS:
+        groups = equal_groups(axis.values, MOST_BINS)
+    parts = [own[groups == group] for group in np.unique(groups)]
+    return float(sum(len(part) * (part.mean() - own.mean()) ** 2 for part in parts)) / total
+
+
+LETTERS_ACROSS = 48
+"""Letters of all levels together that fit beside each other."""
+MOST_LEVELS = 14
+"""Levels of which each is named on an axis."""
+
+
+def parameter_ticks(ax: Any, axis: ParameterAxis, side: str) -> None:
+    """The values of a parameter on the x or y axis of a plot, with its name."""
+    suffix = " (logarithmic)" if axis.is_logarithmic else ""
+    getattr(ax, f"set_{side}label")(base.plain_text(f"{axis.title}{suffix}"))
+    if axis.is_logarithmic:
+        base.logarithmic(ax, side)
+    elif axis.levels:
+        level_ticks(ax, axis.levels, side)
+
+
+def level_ticks(ax: Any, levels: tuple[str, ...], side: str) -> None:
+    """Texts at the places 0, 1, 2 .. of an axis."""
+    texts = [base.plain_text(cut(level, 18)) for level in levels]
+    every = -(-len(levels) // MOST_LEVELS)
+    getattr(ax, f"set_{side}ticks")(range(0, len(levels), every), texts[::every])
+    getattr(ax, f"set_{side}lim")(-0.5, len(levels) - 0.5)
+    if side == "x" and sum(map(len, texts[::every])) > LETTERS_ACROSS:
+        for label in ax.get_xticklabels():
+            label.set(rotation=30, ha="right", rotation_mode="anchor")
 
 
 @dataclass(eq=False, repr=False)
@@ -35,7 +223,11 @@ class ParameterSliceDisplay(base.Display):
 
     Parameters
     ----------
-    slice : ParameterSlice
+    scores : ConfigurationScores
+    axis : ParameterAxis
+    best : ndarray of int
+        The best configuration at each value, or in each eighth of many numbers, in ascending order of the values.
+    in_eighths : bool
 
     Attributes
     ----------
@@ -52,11 +244,14 @@ class ParameterSliceDisplay(base.Display):
     >>> grid = {"n_neighbors": [1, 9, 99], "p": [1, 2]}
     >>> search = ho.HeldOutSearchCV(KNeighborsClassifier(), grid, random_state=0).fit(X, y)
     >>> display = ho.plots.ParameterSliceDisplay.from_search(search, "n_neighbors")
-    >>> display.slice.axis.values[display.slice.best].tolist()
+    >>> display.axis.values[display.best].tolist()
     [1.0, 9.0, 99.0]
     """
 
-    slice: ParameterSlice
+    scores: ConfigurationScores
+    axis: ParameterAxis
+    best: Indices
+    in_eighths: bool
 
     @classmethod
     def from_search(
@@ -88,7 +283,23 @@ class ParameterSliceDisplay(base.Display):
             if not found:
                 raise InputError("no parameter has several values in this search, so none can be drawn.")
             parameter = found[0]
-        return cls(parameter_slice(scores, parameter)).plot(ax, **kwargs)
+        return cls.of_scores(scores, parameter).plot(ax, **kwargs)
+
+    @classmethod
+    def of_scores(cls, scores: ConfigurationScores, name: str) -> Self:
+        """One parameter, by its name, against the score.
+
+        Raises InputError for a name of none.
+        """
+        axis = parameter_axis(scores, parameter_named(scores, name))
+        if not axis.configurations.size:
+            raise InputError(
+                f"no configuration with a score has the parameter {axis.name!r}.", argument="parameter"
+            )
+        eighths = eighths_of(axis.values) if axis.is_numeric else None
+        steps = axis.values if eighths is None else eighths.astype(np.float64)
+        best = _best_of(scores, axis.configurations, steps[:, None])
+        return cls(scores, axis, best, in_eighths=eighths is not None)
 
     def plot(self, ax: Any = None, *, line_kw: base.Style | None = None) -> Self:
         """Draw it.
@@ -107,11 +318,11 @@ class ParameterSliceDisplay(base.Display):
         return self._drawn(ax, line_kw=line_kw)
 
     def _draw(self, ax: Any, line_kw: base.Style | None) -> None:
-        scores, axis, best = self.slice.scores, self.slice.axis, self._best
+        scores, axis, best = self.scores, self.axis, self._best
         own = axis.value_of
         self._draw_configurations(ax)
         x = np.array([own[j] for j in best.tolist()])
-        where = "in each eighth of the values" if self.slice.in_eighths else "at each value"
+        where = "in each eighth of the values" if self.in_eighths else "at each value"
         style = {"color": BLUE, "marker": "o", "markersize": 6, "linewidth": 2, "label": f"best {where}"}
         style |= {} if axis.is_numeric else {"linestyle": "none"}
         (self.best_line_,) = ax.plot(x, scores.scores[best], **base.styled(style, line_kw))
@@ -123,17 +334,16 @@ class ParameterSliceDisplay(base.Display):
                 "markeredgecolor": "white", "label": "winner", "zorder": 4,
             }  # fmt: skip
             (self.winner_mark_,) = ax.plot([own[scores.winner]], [scores.scores[scores.winner]], **style)
-        base.parameter_ticks(ax, axis, "x")
+        parameter_ticks(ax, axis, "x")
         base.score_axis(ax, "y", scores.metric, "uncorrected")
 
     @property
     def _best(self) -> Indices:
         """The best candidates; values at which all configurations were dropped have none."""
-        best = self.slice.best
-        return best[self.slice.scores.is_candidate[best]]
+        return self.best[self.scores.is_candidate[self.best]]
 
     def _draw_configurations(self, ax: Any) -> None:
-        scores, axis = self.slice.scores, self.slice.axis
+        scores, axis = self.scores, self.axis
         is_dropped = scores.is_dropped[axis.configurations]
         y = scores.scores[axis.configurations]
         style = {"linestyle": "none", "marker": "o", "markersize": 4, "color": MUTED, "alpha": 0.55}
@@ -146,12 +356,12 @@ class ParameterSliceDisplay(base.Display):
             (self.dropped_points_,) = ax.plot(axis.values[is_dropped], y[is_dropped], **crosses)
 
     def _draw_intervals(self, ax: Any, x: Floats) -> None:
-        scores, best = self.slice.scores, self._best
+        scores, best = self.scores, self._best
         low, high, middle = scores.low[best], scores.high[best], scores.scores[best]
         if not np.isfinite(low).any():
             return
         label = f"{base.percent(scores.confidence_level)} bootstrap interval of each of these"
-        if self.slice.axis.is_numeric:
+        if self.axis.is_numeric:
             ax.fill_between(x, low, high, color=BAND, label=label, zorder=0)
             return
         bars = np.nan_to_num(np.clip([middle - low, high - middle], 0, None))
@@ -175,7 +385,11 @@ class ParameterPlaneDisplay(base.Display):
 
     Parameters
     ----------
-    plane : ParameterPlane
+    scores : ConfigurationScores
+    across, up : ParameterAxis
+        Of the same configurations.
+    best : ndarray of int
+        The best configuration at each pair of values that was tried.
 
     Attributes
     ----------
@@ -192,12 +406,22 @@ class ParameterPlaneDisplay(base.Display):
     >>> grid = {"n_neighbors": [1, 9, 99], "p": [1, 2]}
     >>> search = ho.HeldOutSearchCV(KNeighborsClassifier(), grid, random_state=0).fit(X, y)
     >>> display = ho.plots.ParameterPlaneDisplay.from_search(search)
-    >>> display.plane.is_grid, len(display.plane.best)
+    >>> display.is_grid, len(display.best)
     (True, 6)
     """
 
-    plane: ParameterPlane
+    scores: ConfigurationScores
+    across: ParameterAxis
+    up: ParameterAxis
+    best: Indices
     _size = 6.8, 4.8
+
+    @property
+    def is_grid(self) -> bool:
+        """Whether the pairs tried share values and fill half of a grid, rather than being scattered."""
+        columns, rows = (len(np.unique(axis.values)) for axis in (self.across, self.up))
+        pairs = len(self.best)
+        return pairs == columns * rows or (2 * pairs >= columns * rows and pairs > max(columns, rows))
 
     @classmethod
     def from_search(
@@ -238,13 +462,34 @@ class ParameterPlaneDisplay(base.Display):
                 "no two parameters have several values in the same configurations of this search; draw "
                 "ho.plots.ParameterSliceDisplay."
             )
-        return cls(parameter_plane(scores, names)).plot(ax)
+        return cls.of_scores(scores, names).plot(ax)
+
+    @classmethod
+    def of_scores(cls, scores: ConfigurationScores, names: Sequence[str]) -> Self:
+        """Two parameters, by their names, against the score.
+
+        Raises InputError for a name of none, twice the same, or two that no configuration has together.
+        """
+        first, second = (parameter_named(scores, name) for name in names)
+        if first == second:
+            raise InputError(f"the two parameters must differ, got {first!r} twice.", argument="parameters")
+        axes = parameter_axis(scores, first), parameter_axis(scores, second)
+        shared = np.intersect1d(axes[0].configurations, axes[1].configurations)
+        if not shared.size:
+            raise InputError(
+                f"no configuration with a score has both {first!r} and {second!r}, so they span no plane; name two "
+                "parameters of one estimator.",
+                argument="parameters",
+            )
+        across, up = (_among(axis, shared) for axis in axes)
+        pairs = np.stack([across.values, up.values], axis=1)
+        return cls(scores, across, up, _best_of(scores, shared, pairs))
 
     def _draw(self, ax: Any) -> None:
-        scores = self.plane.scores
+        scores = self.scores
         colours = base.pyplot().get_cmap("cividis")  # light is better: of a loss it is turned round
         look = {"cmap": colours if scores.metric.greater_is_better else colours.reversed()}
-        if self.plane.is_grid:
+        if self.is_grid:
             self._draw_cells(ax, look)
         else:
             self._draw_points(ax, look)
@@ -252,16 +497,16 @@ class ParameterPlaneDisplay(base.Display):
         self.colorbar_.set_label(base.score_label(scores.metric, "uncorrected"))
 
     def _draw_cells(self, ax: Any, look: dict[str, Any]) -> None:
-        plane, scores = self.plane, self.plane.scores
-        x, y = (np.unique(axis.values) for axis in (plane.across, plane.up))
-        column, row = _places(plane.across, plane.best, x), _places(plane.up, plane.best, y)
+        scores, across, up, best = self.scores, self.across, self.up, self.best
+        x, y = (np.unique(axis.values) for axis in (across, up))
+        column, row = _places(across, best, x), _places(up, best, y)
         cells = np.full((len(y), len(x)), np.nan)
-        cells[row, column] = scores.scores[plane.best]
+        cells[row, column] = scores.scores[best]
         ax.set_facecolor("0.9")  # pairs that were not tried
         self.colours_ = ax.pcolormesh(np.arange(len(x)), np.arange(len(y)), cells, shading="nearest", **look)
-        half = (scores.high[plane.best] - scores.low[plane.best]) / 2
-        alike, is_dropped = self._alike(plane.best), scores.is_dropped[plane.best]
-        has_texts = len(plane.best) <= MOST_TEXTS
+        half = (scores.high[best] - scores.low[best]) / 2
+        alike, is_dropped = self._alike(best), scores.is_dropped[best]
+        has_texts = len(best) <= MOST_TEXTS
         for place, (i, j) in enumerate(zip(column.tolist(), row.tolist(), strict=True)):
             if has_texts:
                 text = scores.metric.text(float(cells[j, i]))
@@ -277,19 +522,19 @@ class ParameterPlaneDisplay(base.Display):
             elif alike[place]:
                 box: dict[str, Any] = {"fill": False, "edgecolor": VERMILLION, "linewidth": 2}
                 ax.add_patch(base.pyplot().Rectangle((i - 0.46, j - 0.46), 0.92, 0.92, **box))
-        for axis, values, side in ((plane.across, x, "x"), (plane.up, y, "y")):
+        for axis, values, side in ((across, x, "x"), (up, y, "y")):
             texts = axis.levels or tuple(f"{value:.4g}" for value in values.tolist())
-            base.parameter_ticks(ax, replace(axis, levels=texts, is_logarithmic=False), side)
+            parameter_ticks(ax, replace(axis, levels=texts, is_logarithmic=False), side)
         marks = ("± half the", "outlined", "dropped") if has_texts else ("", "with a dot", "with a cross")
         self._explain(ax, *marks)
 
     def _draw_points(self, ax: Any, look: dict[str, Any]) -> None:
-        plane, scores = self.plane, self.plane.scores
-        x, y = (axis.values[np.isin(axis.configurations, plane.best)] for axis in (plane.across, plane.up))
-        shown = plane.across.configurations[np.isin(plane.across.configurations, plane.best)]
+        scores, across, up, best = self.scores, self.across, self.up, self.best
+        x, y = (axis.values[np.isin(axis.configurations, best)] for axis in (across, up))
+        shown = across.configurations[np.isin(across.configurations, best)]
         z, alike = scores.scores[shown], self._alike(shown)
-        scaled = np.log(x) if plane.across.is_logarithmic else x, np.log(y) if plane.up.is_logarithmic else y
-        if plane.across.is_numeric and plane.up.is_numeric and len(z) >= FEWEST_FOR_CONTOURS and _spans(*scaled):
+        scaled = np.log(x) if across.is_logarithmic else x, np.log(y) if up.is_logarithmic else y
+        if across.is_numeric and up.is_numeric and len(z) >= FEWEST_FOR_CONTOURS and _spans(*scaled):
             triangles = _triangles(*scaled)
             ax.tricontourf(x, y, triangles, z, levels=10, alpha=0.55, vmin=z.min(), vmax=z.max(), **look)
         style = {"c": z, "vmin": z.min(), "vmax": z.max(), "s": 42, "edgecolor": "black", **look}
@@ -297,25 +542,25 @@ class ParameterPlaneDisplay(base.Display):
         ax.scatter(x[alike], y[alike], s=110, facecolor="none", edgecolor=VERMILLION, linewidth=1.8)
         is_dropped = scores.is_dropped[shown]
         ax.scatter(x[is_dropped], y[is_dropped], s=42, marker="x", color="black", linewidth=1)
-        for axis, side in ((plane.across, "x"), (plane.up, "y")):
-            base.parameter_ticks(ax, axis, side)
+        for axis, side in ((across, "x"), (up, "y")):
+            parameter_ticks(ax, axis, side)
         ax.use_sticky_edges = False  # points on the edge of the contours are drawn whole
         ax.margins(0.04)
         self._explain(ax, "", "ringed", "with a cross")
 
     def _alike(self, configurations: Indices) -> Booleans:
         """Which of them these rows cannot tell from the best; none if that is unknown."""
-        not_worse = self.plane.scores.not_worse
+        not_worse = self.scores.not_worse
         return np.zeros(len(configurations), dtype=bool) if not_worse is None else not_worse[configurations]
 
     def _explain(self, ax: Any, half: str, marked: str, dropped: str) -> None:
         """What the marks mean, above the axes."""
-        scores, lines = self.plane.scores, []
+        scores, lines = self.scores, []
         if np.isfinite(scores.low).any():
             level = base.percent(scores.confidence_level)
             interval = f"{half} {level} bootstrap interval; " if half else ""
             lines.append(f"{interval}{marked}: not distinguishable from the best ({level})")
-        if scores.is_dropped[self.plane.best].any():
+        if scores.is_dropped[self.best].any():
             lines.append(f"{dropped}: a score on the splits before it was dropped")
         base.note(ax, *lines)
 
