@@ -244,7 +244,6 @@ def read(options: EstimateOptions, console: Console) -> EstimateInput:
     truth = _with_positive(_truth(found, options), found, options.positive)
     roles = own_roles(export.table_with()) if found.source.format == "heldout" else None
     metric = _metric(options, roles, truth, found, console)
-    _check_folds(options, found)
     held, threshold = found.held_for(
         truth,
         metric,
@@ -360,17 +359,6 @@ def _metric(
         console.say(f"Metric: {name}. To choose another: --metric NAME.")
     with about_option("--metric", name):
         return check_fits(metric_named(name), truth)
-
-
-def _check_folds(options: EstimateOptions, found: PredictionTable) -> None:
-    """Refuse methods that compare fold by fold where there are no folds."""
-    method = None if options.method in (None, "all") else method_of_text(options.method)
-    needs_more = method is not None and method.needs_test_share  # more than folds: it refuses by itself
-    by_fold = method is not None and method.reads == {"fold scores"} and not needs_more
-    is_by_fold = options.aggregate in ("folds", "within")
-    asking = f"--method {options.method}" if by_fold else f"--aggregate {options.aggregate}" if is_by_fold else ""
-    if asking and found.folds is None:
-        raise InputError(f"{asking} compares scores fold by fold; name the column of folds with --fold.")
 
 
 def _what_was_read(found: PredictionTable, truth: Truth, held: HeldOutPredictions, metric: Metric) -> str:

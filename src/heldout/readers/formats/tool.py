@@ -444,10 +444,10 @@ def _responses(frame: Any, roles: LineRoles, pivot: Pivot) -> dict[str, Any]:
     numbers = [head.values for head in heads if head.values]
     labels = [head.labels for head in heads if head.labels]
     if numbers:
-        if frame[roles.target].dtype.kind not in "iuf" and not roles.of_classes:
-            raise no_class(numbers[0], roles.target)
         for name in numbers:
             check_numbers(frame[name], "the predictions")
+        if frame[roles.target].dtype.kind not in "iuf" and not roles.of_classes:
+            raise no_class(numbers[0], roles.target)
         values = [pivot.placed(frame[name].to_numpy(dtype=np.float64), np.nan) for name in numbers]
         classes = np.unique(frame[roles.target].to_numpy(dtype=str)) if roles.of_classes else None
         return {"values": np.concatenate(values, axis=1), "classes": classes}
