@@ -29,6 +29,7 @@ from heldout._streams import numpy_seed
 from heldout.arguments.sampling import sample_configurations
 from heldout.configurations import Configurations, are_same, checked_entries, checked_model, make_configurations
 from heldout.data.equal_rows import COPIES, row_numbers
+from heldout.data.row_labels import in_one_order
 from heldout.data.task import (
     Task,
     TaskKind,
@@ -37,7 +38,6 @@ from heldout.data.task import (
     checked_weights,
     has_fields,
     has_two_columns,
-    in_one_order,
     survival_target,
     target_column,
     truth_of,

@@ -13,7 +13,8 @@ from heldout._streams import RandomState
 from heldout._text import counted
 from heldout._types import Floats, Indices
 from heldout.data.checks import check_count, check_room, checked_flag
-from heldout.data.task import array_of, distinct, in_one_order, numbers_of, shortened
+from heldout.data.row_labels import in_one_order
+from heldout.data.task import array_of, distinct, numbers_of, shortened
 from heldout.errors import InputError
 from heldout.estimates.candidates import check_some_left
 from heldout.estimates.data_flags import flag_of_adaptive, flag_of_failed

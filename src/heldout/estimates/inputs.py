@@ -15,6 +15,7 @@ from heldout._streams import DrawnSeed, RandomState
 from heldout._text import counted
 from heldout.configurations import are_same
 from heldout.data.checks import FEWER, call_text, check_aggregate, check_room, checked_flag, enough_memory
+from heldout.data.row_labels import in_one_order
 from heldout.data.task import (
     TaskKind,
     Truth,
@@ -22,7 +23,6 @@ from heldout.data.task import (
     checked_groups,
     checked_weights,
     has_fields,
-    in_one_order,
     labels_text,
     no_labels,
     target_column,

@@ -19,7 +19,7 @@ import numpy as np
 
 from heldout._text import is_one_of
 from heldout.data.checks import FEWER, enough_memory, refuse_beyond_memory
-from heldout.data.task import row_labels
+from heldout.data.row_labels import row_labels
 from heldout.errors import InputError, MissingExtraError, no_file
 from heldout.readers.columns import check_names, damage_refused, named_columns, quoted, reads_as_number
 from heldout.readers.csv_table import MISSING_TOKENS, NO_ANSWER, CellFormat, read_cells, read_csv

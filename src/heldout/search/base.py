@@ -46,7 +46,8 @@ from heldout.arguments.search import (
     task_of,
 )
 from heldout.configurations import Configurations, checked_entries, checked_model
-from heldout.data.task import Task, checked_weights, in_one_order
+from heldout.data.row_labels import in_one_order
+from heldout.data.task import Task, checked_weights
 from heldout.dropping import DropRule, SearchStrategy, drop_rule_of, planned_folds
 from heldout.errors import InputError, input_error
 from heldout.estimates.question import AnyAggregate, BlockLength, Blocks

@@ -23,7 +23,8 @@ from heldout.data.checks import (
     effective_threads,
     usual_name,
 )
-from heldout.data.task import Task, TaskKind, Truth, in_one_order
+from heldout.data.row_labels import in_one_order
+from heldout.data.task import Task, TaskKind, Truth
 from heldout.errors import InputError
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Alternative

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from heldout.data.task import column_of, in_order_of, row_labels
+from heldout.data.row_labels import in_order_of, row_labels
+from heldout.data.task import column_of
 from heldout.errors import InputError
 from heldout.readers.columns import check_numbers
 from heldout.readers.formats.tool import (

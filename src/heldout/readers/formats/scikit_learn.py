@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from heldout._types import Array
-from heldout.data.task import array_of, column_of, in_one_order
+from heldout.data.row_labels import in_one_order
+from heldout.data.task import array_of, column_of
 from heldout.errors import InputError
 from heldout.readers.formats.autogluon import holds_ensemble
 from heldout.readers.formats.plain import WideFormat

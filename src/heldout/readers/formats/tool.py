@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from heldout.data.task import checked_groups, checked_weights, column_of, in_order_of, row_labels
+from heldout.data.row_labels import in_order_of, row_labels
+from heldout.data.task import checked_groups, checked_weights, column_of
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.metrics.base import Response
