@@ -176,6 +176,7 @@ def _search_facts(evaluation: Evaluation) -> Facts:
     of_shown, held, weights = evaluation.shown_rows
     predictions = predictions_facts(PredictedRows(of_shown, held, winner, weights))
     diagnostics = predictions["diagnostics"]
+    several = evaluation.estimates if len(evaluation.estimates) > 1 else ()
     contest = Contest(
         # A two-part method may have selected another configuration than the search; the number is of that one.
         winner=evaluation.configurations.names[winner] if estimate is None else estimate.selected_name,
@@ -193,7 +194,7 @@ def _search_facts(evaluation: Evaluation) -> Facts:
         headline=headline,
         facts=_labels_of_search(evaluation, len(failures), len(dropped), contest.folds),
         distribution=distribution_of(estimate, scale),
-        metrics=_metric_rows(evaluation),
+        metrics=tuple(_metric_row(evaluation, key) for key in several),
         race=race_of(evaluation, scale),
         outer=_outer(estimate, scale),
         ranking=ranking,
@@ -280,15 +281,10 @@ def _no_calibration(evaluation: Evaluation, diagnostics: Facts | None) -> str:
     return calibration_advice(evaluation.configurations[evaluation.winner].fresh(), "search")
 
 
-def _metric_rows(evaluation: Evaluation) -> tuple[Facts, ...]:
-    """The estimates of a search with several metrics; empty for a single one."""
-    several = evaluation.estimates if len(evaluation.estimates) > 1 else {}
-    return tuple(
-        Facts(
-            number_facts(estimate, search_scale(evaluation, name)), name=name, chose=name == evaluation.refit_metric
-        )
-        for name, estimate in several.items()
-    )
+def _metric_row(evaluation: Evaluation, name: str) -> Facts:
+    """One of several metrics of a search."""
+    numbers = number_facts(evaluation.estimates[name], search_scale(evaluation, name))
+    return Facts(numbers, name=name, chose=name == evaluation.refit_metric)
 
 
 def _folds_text(evaluation: Evaluation) -> str:
@@ -430,44 +426,32 @@ def _algorithms(comparison: AlgorithmComparison, scale: Scale) -> Facts:
     """The three scores of compared algorithms, what these select, and the differences."""
     differences = tuple(
         Facts.of(
-            each, "first second words", interval=tuple(each.interval),
-            adjusted_interval=tuple(each.adjusted_interval), is_relevant=each.is_relevant,
+            each, "first second words is_relevant", interval=tuple(each.interval),
+            adjusted_interval=tuple(each.adjusted_interval),
         )
         for each in comparison.differences
     )  # fmt: skip
-    level = f"{100 * comparison.differences[0].interval.confidence_level:.4g} %" if differences else ""
     return Facts(
-        how=(
-            f"Every algorithm was scored on the same {counted(comparison.n_folds, 'outer fold')} in three ways. "
-            "Flat is the score of its best configuration, which flatters an algorithm with many. Corrected is the "
-            "flat score without what that choice adds. Nested is the score of the configurations that were chosen "
-            "without the fold that scored them."
-        ),
+        n_folds=comparison.n_folds,
         rows=tuple(_algorithm(each, scale, comparison.deployed) for each in comparison.algorithms),
         selections=comparison.selections.sentence,
         relevance=str(comparison.relevance),
-        differences_sentence=(
-            f"Differences of nested scores, with {level} intervals by the corrected t of Nadeau and Bengio; they "
-            "are positive where the first algorithm is better."
-        )
-        if differences
-        else "",
+        level=comparison.differences[0].interval.confidence_level if differences else None,
         differences=differences,
-        has_adjusted=len(differences) > 1,
         overall=comparison.flattery,
         notes=tuple(note[0].upper() + note[1:] for note in comparison.notes),
     )
 
 
 def _algorithm(algorithm: ComparedAlgorithm, scale: Scale, deployed: str) -> Facts:
-    return Facts(
-        Facts.of(algorithm, "name configurations=n_configurations"),
+    return Facts.of(
+        algorithm,
+        "name configurations=n_configurations flat_fits=costs.flat_fits nested_fits=costs.nested_fits reason",
+        scale,
+        "flat corrected=corrected_value nested",
         is_deployed=algorithm.name == deployed,
-        **Facts.of(algorithm, "", scale, "flat corrected=corrected_value"),
         corrected_interval=scale.ends(algorithm.corrected_interval),
-        nested=scale.shown(algorithm.nested),
         nested_interval=scale.ends(algorithm.nested_interval),
-        **Facts.of(algorithm, "flat_fits=costs.flat_fits nested_fits=costs.nested_fits reason"),
     )
 
 

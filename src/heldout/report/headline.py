@@ -27,36 +27,32 @@ NEGLIGIBLE = 0.05
 """Of the width of the interval: a smaller optimism changes nothing that one would report."""
 
 
+_WITHOUT_ESTIMATE = {
+    "method": "", "method_title": "", "label": "uncorrected", "value": None, "low": None, "high": None,
+    "interval_label": "", "interval_text": "", "optimism": None, "constant": None, "coverage": "",
+}  # fmt: skip
+
+
 def number_facts(estimate: Estimate | None, scale: Scale, uncorrected: float | None = None) -> Facts:
     """The numbers of an estimate in the metric's own units; without one the uncorrected score."""
-    facts = Facts(metric=scale, direction=direction_sentence(scale.greater_is_better, scale.ideal))
+    direction = direction_sentence(scale.greater_is_better, scale.ideal)
+    facts = Facts(_WITHOUT_ESTIMATE, metric=scale, direction=direction, uncorrected=scale.shown(uncorrected))
     if estimate is None or not np.isfinite(estimate.value):
-        facts |= {
-            "method": "",
-            "method_title": "",
-            "label": "uncorrected",
-            "value": None,
-            "low": None,
-            "high": None,
-        }
-        facts |= {"interval_label": "", "interval_text": "", "uncorrected": scale.shown(uncorrected)}
-        return Facts(facts, optimism=None, constant=None, coverage="")
+        return facts
     low, high = scale.ends(estimate.interval)
     # Of a cross-fitted search the method scored one column, which other searches made.
     method = "cross_fitted" if Flag.CROSS_FITTED in estimate.flags else estimate.method
+    shown = Facts.of(estimate, "", scale, "value uncorrected constant")
     return Facts(
-        facts,
+        facts | shown,
         method=method,
         method_title=method_words(method).title,
         label=label_of(estimate),
-        value=scale.shown(estimate.value),
         low=low,
         high=high,
         interval_label=interval_label(estimate),
         interval_text=ends_text(low, high, scale.decimals),
-        uncorrected=scale.shown(estimate.uncorrected),
         optimism=json_number(optimism_beyond_rounding(estimate)),
-        constant=scale.shown(estimate.constant),
         coverage="" if estimate.coverage is None else str(estimate.coverage),
     )
 

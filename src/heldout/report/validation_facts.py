@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -79,6 +79,7 @@ def validation_facts(validation: Validation) -> Facts:
     sources = [key for keys, displays in curves.items() if displays for key in keys]
     roc, calibration, decision = (tuple(Facts(vars(display)) for display in shown) for shown in curves.values())
     methods = validation.methods
+    several = validation.candidates if len(validation.candidates) > 1 else ()
     return Facts(
         kind="validation",
         headline=_headline(validation, estimate, scales[first]),
@@ -89,7 +90,10 @@ def validation_facts(validation: Validation) -> Facts:
         ),
         adjusts=validation.adjusts,
         methods=tuple(Facts(method=method, name=method_words(method).name) for method in validation.methods),
-        candidates=_candidates(validation, first, scales[first]),
+        candidates=tuple(
+            _candidate(candidate, first, scales[first], is_selected=place == validation.selected)
+            for place, candidate in enumerate(several)
+        ),
         two_stages=validation.n_second_bootstraps > 0,
         imputation=_imputation(validation),
         coefficients=_coefficients(validation),
@@ -186,41 +190,35 @@ def _labelled(validation: Validation) -> dict[str, str]:
 def _metric_row(row: ValidationRow, scale: Scale, estimate: Estimate, *, several: bool) -> Facts:
     """One metric's line in the table that users of R's rms know; ``several`` methods corrected the metrics."""
     low, high = scale.ends(row.interval)
-    return Facts(
-        Facts.of(row, "", scale, "apparent in_bootstrap on_original out_of_bag no_information"),
-        name=row.metric,
+    scores = "apparent in_bootstrap on_original out_of_bag no_information value=corrected uncorrected=apparent"
+    return Facts.of(
+        row,
+        "name=metric n=n_successful",
+        scale,
+        scores,
         metric=scale,
         method_title=method_words(row.method).title if several else "",
         optimism=json_number(row.optimism),
         inner_optimism=json_number(row.inner_optimism),
-        value=scale.shown(row.corrected),
         low=low,
         high=high,
-        n=row.n_successful,
         weight=json_number(row.weight),
-        uncorrected=scale.shown(row.apparent),
         constant=scale.shown(estimate.constant),
     )
 
 
-def _candidates(validation: Validation, metric: str, scale: Scale) -> tuple[Facts, ...]:
-    """The models of which one was chosen; none of a single one."""
-    several = validation.candidates if len(validation.candidates) > 1 else ()
-    return tuple(
-        _candidate(candidate, metric, scale, is_selected=place == validation.selected)
-        for place, candidate in enumerate(several)
-    )
-
-
 def _candidate(candidate: Candidate, metric: str, scale: Scale, *, is_selected: bool) -> Facts:
+    """One of the models of which one was chosen."""
     row = candidate.rows.get(metric)
     low, high = scale.ends(None if row is None else row.interval)
-    return Facts(
+    return Facts.of(
+        row,
+        "",
+        scale,
+        "apparent value=corrected",
         name=candidate.name,
         is_selected=is_selected,
-        **Facts.of(row, "", scale, "apparent"),
         optimism=None if row is None else json_number(row.optimism),
-        **Facts.of(row, "", scale, "value=corrected"),
         low=low,
         high=high,
         failed=len(candidate.failures),
@@ -284,22 +282,20 @@ FROM_OWN_SAMPLES = ("optimism", "two_stage")
 """Methods whose optimism is the score on a model's own sample minus the score on all rows."""
 
 
-_SHARES = frozenset({Response.PROBABILITIES})
-_OF_CLASSES = {TaskKind.BINARY: _SHARES, TaskKind.MULTICLASS: _SHARES}
-_OF_SURVIVAL = {TaskKind.SURVIVAL: frozenset({Response.SURVIVAL})}
-
-
 def _curves_by_sources(replicates: Replicates) -> dict[tuple[str, ...], tuple[CurvesDisplay, ...]]:
     """The curves that the responses allow, by their sources.
 
     There is one for each class, or of survival one at the middle time.
     """
-    ranks = {kind: responses | {Response.DECISION} for kind, responses in _OF_CLASSES.items()}
-    values = {**_OF_CLASSES, **_OF_SURVIVAL, TaskKind.REGRESSION: frozenset({Response.VALUES})}
-    acts = {TaskKind.BINARY: _SHARES, **_OF_SURVIVAL}
+    kind, responses = replicates.truth.kind, replicates.on_original.keys()
+    of_classes = kind.is_classification and Response.PROBABILITIES in responses
+    of_survival = kind is TaskKind.SURVIVAL and Response.SURVIVAL in responses
+    acts = of_survival or (of_classes and kind is TaskKind.BINARY)
+    ranks = of_classes or (kind.is_classification and Response.DECISION in responses)
     calibration: tuple[CurvesDisplay, ...] = ()
     with suppress(InputError):  # ten rows or fewer allow no curve
-        calibration = _curves(CalibrationDisplay, replicates, values)
+        of_values = kind is TaskKind.REGRESSION and Response.VALUES in responses
+        calibration = _curves(CalibrationDisplay, replicates, of_classes or of_survival or of_values)
     return {
         ROC_SOURCES: _curves(RocCurveDisplay, replicates, ranks),
         CALIBRATION_SOURCES: calibration,
@@ -307,13 +303,10 @@ def _curves_by_sources(replicates: Replicates) -> dict[tuple[str, ...], tuple[Cu
     }
 
 
-def _curves(
-    display: type[CurvesDisplay], replicates: Replicates, needed: Mapping[TaskKind, frozenset[Response]]
-) -> tuple[CurvesDisplay, ...]:
-    """One display a class or time; none without the responses that this kind of task needs."""
-    if needed.get(replicates.truth.kind, frozenset()).isdisjoint(replicates.on_original):
-        return ()
-    return tuple(display.of_replicates(replicates, **part) for part in _curve_settings(replicates))
+def _curves(display: type[CurvesDisplay], replicates: Replicates, is_possible: bool) -> tuple[CurvesDisplay, ...]:
+    """One display a class or time."""
+    parts = _curve_settings(replicates) if is_possible else ()
+    return tuple(display.of_replicates(replicates, **part) for part in parts)
 
 
 def _curve_settings(replicates: Replicates) -> Sequence[dict[str, Any]]:
