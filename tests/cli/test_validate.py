@@ -134,6 +134,24 @@ def test_predictors_are_the_only_columns(command: Command, table: Write, frame: 
     assert json.loads(ended.out)["columns"] == ["a", "row"]
 
 
+def test_nothing_is_said_of_columns_that_are_no_predictors(
+    command: Command, table: Write, frame: pd.DataFrame
+) -> None:
+    text = frame["text"].where(np.arange(len(frame)) % 9 != 0, "lost")
+    share = [f"{number} %" for number in range(len(frame))]
+    path = table(text=text, share=share)
+    every, one = (
+        validate(command, path, *LINEAR, "--missing", "lost", *more, out=f"out-{len(more)}")
+        for more in ([], ["--predictor", "a"])
+    )
+
+    assert (
+        "'lost' was read as a missing value (7 cells of 'text')" in every.err
+        and "'share' are percentages" in every.err
+    )
+    assert one.code == 0 and "'lost'" not in one.err and "'share'" not in one.err
+
+
 def test_survival_with_a_time(command: Command, survival: Path, tmp_path: Path) -> None:
     ended = validate(command, survival, *QUICK, "--event", "died", "--time", "0.5", "--json", target="days")
 

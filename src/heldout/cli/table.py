@@ -29,15 +29,18 @@ def read_task(options: Any, console: Console) -> tuple[TableTask, str]:
     from heldout.readers.table_task import task_from_table
     from heldout.readers.tables import read_table
 
-    table = cleaned(read_table(options.data, not_missing=options.not_missing), options.missing, options.not_missing)
+    table = read_table(options.data, not_missing=options.not_missing)
     options = _with_names_of(table, options)
     target, keep = options.target, options.keep
     parts = DATE_PARTS[-1:] if getattr(options, "takes_regression", False) else DATE_PARTS
     predictors, weight = getattr(options, "predictor", ()), getattr(options, "weight", None)
+    of_event, of_groups = (options.event, "the event"), (options.groups, "the groups")
+    named = [(target, "the target"), of_event, of_groups, (weight, "the weights")]
+    uses = {name: use for name, use in named if name is not None}
+    told = {*predictors, *uses} if predictors else None
+    table = cleaned(table, options.missing, options.not_missing, told=told)
     if predictors:
-        of_event, of_groups = (options.event, "the event"), (options.groups, "the groups")
-        uses = [(target, "the target"), of_event, of_groups, (weight, "the weights")]
-        table = _of_columns(table, predictors, {name: use for name, use in uses if name is not None})
+        table = _of_columns(table, predictors, uses)
         keep = (*keep, *columns_in_doubt(table.frame[list(dict.fromkeys(predictors))]))
     found = task_from_table(
         table, target, event=options.event, event_value=options.event_value, kind=options.task,

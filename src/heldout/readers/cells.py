@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -47,9 +47,10 @@ def cleaned(
     not_missing: Sequence[str] = (),
     *,
     like: CellFormat | None = None,
+    told: Collection[str] | None = None,
 ) -> Table:
     """The table without words for missing values, marks between thousands and signs of per cent; its remarks tell
-    each.
+    each, of the columns in ``told``, by default of all.
 
     ``missing``: further texts that stand for a missing value, or ``COLUMN=TEXT``; one that no cell holds is
     refused, unless the table is for a model, whose own table was ``like`` this. ``not_missing``: those of
@@ -80,10 +81,10 @@ def cleaned(
         if not cells and given in missing and like is None and given not in MISSING_TOKENS + NO_ANSWER:
             where = quoted(names) if len(names) == 1 else table.name
             raise InputError(f"--missing {given}: no cell of {where} holds {word}; write it as the file does.")
-        if cells:
+        altered |= {*cells}
+        if cells := {name: number for name, number in cells.items() if told is None or name in told}:
             n_cells = counted(sum(cells.values()), "cell")
             remarks.append(f"{word!r} was read as a missing value ({n_cells} of {quoted([*cells])}).")
-            altered |= {*cells}
     with_marks, signs = {}, {} if like is None else like.signs
     percentages = []
     for name in frame if table.written else ():
@@ -103,10 +104,12 @@ def cleaned(
             mark = "." if sign == "," else ","
             plain = frame[name].str.replace(mark, "").str.replace(sign, ".")
             frame[name] = plain.map(float, na_action="ignore").astype("float64")
-    if with_marks:
-        remarks.append(f"The numbers of {quoted([*with_marks])} are written with a mark between thousands.")
-    if percentages:
-        remarks.append(f"The numbers of {quoted(percentages)} are percentages: 12 % is 12.")
+    for names, how in (
+        ([*with_marks], "written with a mark between thousands"),
+        (percentages, "percentages: 12 % is 12"),
+    ):
+        if names := [name for name in names if told is None or name in told]:
+            remarks.append(f"The numbers of {quoted(names)} are {how}.")
     return replace(
         table,
         frame=frame,
