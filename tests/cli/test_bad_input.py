@@ -29,7 +29,7 @@ def nothing_is_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
     def fit(*_: Any, **__: Any) -> None:
         raise AssertionError("a search was started")
 
-    monkeypatch.setattr("heldout.cli.tune._evaluate", fit)
+    monkeypatch.setattr("heldout.cli.tune_job.evaluated", fit)
 
 
 def test_zero_configurations(command: Command, table: Write, monkeypatch: pytest.MonkeyPatch) -> None:

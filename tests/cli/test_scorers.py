@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heldout.cli.tune_space import scorer_of
+from heldout.cli.tune_job import scorer_of
 from heldout.data.task import Truth, truth_of
 from heldout.errors import InputError
 

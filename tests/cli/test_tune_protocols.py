@@ -43,7 +43,7 @@ def small(frame: Any, tmp_path: Path) -> Path:
 def test_every_method_on_every_plan_gives_a_number_or_is_refused_before_fitting(
     command: Command, small: Path, cv: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("heldout.cli.tune._write_files", lambda *found: {})  # the files are tested elsewhere
+    monkeypatch.setattr("heldout.cli.tune_job.write_files", lambda *found: {})  # the files are tested elsewhere
     fitting = set()
     for method in METHODS:
         out = f"{method}-out"

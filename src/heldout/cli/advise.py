@@ -65,8 +65,9 @@ def command(options: AdviseOptions, console: Console, _: str) -> None:
         inner = None if options.inner == _defaults.INNER else inner_named(options.inner)
         from heldout.advice.adviser import advice_on
         from heldout.advice.costs import problem_of
+        from heldout.cli.tune_job import job_of
 
-        problem = problem_of(tune.job_of(options, console).search, inner)
+        problem = problem_of(job_of(options, console).search, inner)
         advice = advice_on(problem, options.seconds, options.n_jobs, adaptive=options.adaptive)
     console.show(advice.tables())
     console.document(advice.to_dict())

@@ -13,7 +13,6 @@ from heldout.cli.files import folder_for, save_model, write_report_files
 from heldout.cli.options import DATA, RUNNING
 from heldout.cli.result import run_document
 from heldout.cli.runs import resumable, run_context, run_session
-from heldout.cli.tune import job_of
 from heldout.cli.tune_options import inner_named
 from heldout.data.checks import COMPARED_SCORES, check_method_name
 from heldout.errors import InputError
@@ -92,13 +91,14 @@ def command(options: CompareOptions, console: Console, typed: str) -> None:
     with run_context(console):
         _check(options)
         folder = folder_for(options.out, options.resume, console)
+        from heldout.cli.table import with_columns
+        from heldout.cli.tune_job import job_of
+        from heldout.protocols.algorithms.protocol import algorithms_of_search
+        from heldout.report import facts
+
         job = job_of(options, console)
         with resumable(folder, _bytes_planned(options, job.search, console), typed, options.resume):
             with run_session(options, folder, console) as running:
-                from heldout.cli.table import with_columns
-                from heldout.protocols.algorithms.protocol import algorithms_of_search
-                from heldout.report import facts
-
                 comparison = algorithms_of_search(job.search, options.settings, running)
             comparison = replace(
                 comparison,
@@ -133,16 +133,17 @@ def _check(options: CompareOptions) -> None:
 def _bytes_planned(options: CompareOptions, search: Search, console: Console) -> int:
     """Bytes of the held-out predictions on the disk; prints how many fits there will be."""
     from heldout.execution.search_check import check_repeated
-    from heldout.protocols.algorithms.protocol import plan_of
+    from heldout.protocols.algorithms.protocol import columns_of
+    from heldout.protocols.algorithms.run import algorithm_plan
 
     check_repeated(search)
-    _, plan = plan_of(search, options.settings.inner)
+    plan = algorithm_plan(search, options.settings.inner, columns_of(search))
     task, n_configurations = search.task, len(search.configurations)
     fits = n_configurations * search.folds.n_splits + plan.n_fits(n_configurations) + 1
     most = "" if search.drop is None else "at most "
     console.say(f"Nested scores need the folds inside each fold too: {most}{counted(fits, 'fit')} in all.")
     tested = sum(
-        len(race.entrants(n_configurations)) * len(split.test) for race in plan.races for split in race.splits
+        len(race.entrants(n_configurations)) * len(split.test) for race in plan.inner for split in race.splits
     )
     cells = task.n_rows * search.folds.n_repeats * n_configurations + tested
     return 8 * cells * (max(task.truth.n_classes, 1) + 1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -42,19 +42,15 @@ from heldout.cli.tune_options import (
     nested_settings,
 )
 from heldout.configurations import Configurations, make_configurations
-from heldout.data.checks import rows_of_bootstrap
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.dropping import planned_folds, strategy_of
 from heldout.errors import InputError
-from heldout.estimates.question import AnyAggregate
-from heldout.estimates.types import Alternative
 from heldout.evaluate import evaluate
 from heldout.execution.events import ConfigurationsAdded, Event, SearchStarted
 from heldout.execution.fit import Routing, Scoring, make_scoring
 from heldout.execution.run import RunSettings
-from heldout.execution.search import DeployedModel, Search, imputed
+from heldout.execution.search import Search, imputed
 from heldout.execution.search_check import check_repeated, unscored_splits
-from heldout.execution.sharing.groups import Share
 from heldout.execution.store.sqlite import SQLiteStore
 from heldout.flags import Flag
 from heldout.folds.plans import LeaveOut
@@ -377,37 +373,13 @@ def job_of(options: TuneOptions, console: Console) -> TuneJob:
     why_pooled = "" if options.aggregate else _why_pooled(options, task, scoring, folds)
     if why_pooled:
         console.note(f"{why_pooled}: all held-out rows are scored together, in choosing too (aggregate: pooled).")
+    spec = options.spec | {"imputation": imputation, "keep_models": "winner" if options.importance else "none"}
+    if options.aggregate is None:
+        spec["aggregate"] = "pooled" if why_pooled else _defaults.AGGREGATE
     search = Search(
-        task, configurations, folds, scoring, routing_of(space, task), options.seed, seed_estimators=True,
-        method=method_of_options(options),
-        selection=options.selection,
-        aggregate=cast("AnyAggregate", options.aggregate or ("pooled" if why_pooled else _defaults.AGGREGATE)),
-        n_bootstraps=options.bootstraps,
-        confidence_level=options.confidence_level,
-        alternative=cast("Alternative", options.alternative),
-        block_length=options.block_length,
-        n_rows_of_bootstrap=rows_of_bootstrap(options.n_rows_of_bootstrap),
-        drop=options.drop,
-        stop_when_width=options.stop_when_width,
-        training_size_correction=options.training_size_correction,
-        share=False if options.share == "no" else cast("Share", options.share),
-        deploy=cast("DeployedModel", options.deploy),
-        imputation=options.imputations or None,
-        keep_models="winner" if options.importance else "none",
-        return_train_score=options.return_train_score,
-    )  # fmt: skip
+        task, configurations, folds, scoring, routing_of(space, task), options.seed, seed_estimators=True, **spec
+    )
     return TuneJob(found, source, space, number, search)
-
-
-def _imputing(configurations: Configurations, options: TuneOptions, task: Task, console: Console) -> Configurations:
-    """The configurations, each of which imputes within its fits if --imputations says so."""
-
-    imputation = imputation_of(options.imputations or None)
-    if imputation is None:
-        return configurations
-    if not has_missing(task.X):
-        console.note(Flag.NOTHING_MISSING.filled())
-    return Configurations(tuple(imputed(one, imputation) for one in configurations))
 
 
 def _metric_sentence(metrics: Sequence[str], is_chosen: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -397,6 +397,19 @@ class TuneOptions(TableOptions, RunOptions):
         if self.n_bootstraps is not None:
             return self.n_bootstraps
         return _defaults.SEARCH_BOOTSTRAPS if self.method in BOOTSTRAP else _defaults.BOOTSTRAPS
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The options that are fields of a search's specification, by their names there."""
+        from heldout.execution.search import SearchSpec
+
+        named = {one.name: getattr(self, one.name) for one in fields(SearchSpec) if hasattr(self, one.name)}
+        return named | {
+            "method": method_of_options(self),
+            "n_bootstraps": self.bootstraps,
+            "n_rows_of_bootstrap": checks.rows_of_bootstrap(self.n_rows_of_bootstrap),
+            "share": self.share != "no" and self.share,
+        }
 
     @property
     def fold_plan(self) -> FoldPlan:
