@@ -32,22 +32,15 @@ from heldout.execution.search_check import check_search, warn_if_too_small, warn
 from heldout.execution.sharing.groups import Share
 from heldout.flags import Flag
 from heldout.metrics.base import Metric
-from heldout.metrics.custom import OpaqueMetric
 from heldout.predictions import ranks
 from heldout.protocols.algorithms import comparison
 from heldout.protocols.algorithms.run import (
-    AlgorithmScorer,
-    InnerPlan,
+    algorithm_plan,
     choice_of,
-    choosing_of,
-    dropping_plan,
-    inner_plan,
     n_dropped,
     part_of_results,
     run_algorithms,
-    run_with_dropping,
 )
-from heldout.protocols.nested.plan import NestedFolds, nested_folds
 
 Deploy = Literal["flat", "corrected", "nested"]
 DEPLOY = cast("tuple[Deploy, ...]", COMPARED_SCORES)
@@ -260,15 +253,6 @@ def columns_of(search: Search) -> dict[str, list[int]]:
     return found
 
 
-def plan_of(search: Search, inner: Any) -> tuple[NestedFolds, InnerPlan]:
-    """The outer folds, which are those of the search, and the fits inside them."""
-    choosing = choosing_of(columns_of(search))
-    nested = nested_folds(search.task, search.folds, inner, selects=bool(choosing), entropy=search.entropy)
-    if search.drop is not None:
-        return nested, dropping_plan(search, nested, columns_of(search)).inner_plan
-    return nested, inner_plan(search, nested, inner, choosing)
-
-
 def algorithms_of_search(
     search: Search, settings: AlgorithmSettings, running: RunSettings
 ) -> comparison.AlgorithmComparison:
@@ -278,37 +262,27 @@ def algorithms_of_search(
     check_search(search)
     warned = warn_if_too_small(search)
     warn_of_settings(search, running.n_jobs)
-    nested, plan = plan_of(search, settings.inner)
-    if search.drop is None:
-        run = run_algorithms(search, nested, plan, running)
-    else:
-        run = run_with_dropping(search, nested, dropping_plan(search, nested, columns), running)
-    found = run.flat
-    metric = search.scoring.metrics.get(found.refit_metric) or OpaqueMetric(found.refit_metric)
-    scorer = AlgorithmScorer(search, nested, run, metric, running)
-    compared = tuple(scorer.algorithm(name, mine) for name, mine in columns.items())
+    run = run_algorithms(search, algorithm_plan(search, settings.inner, columns), running)
+    found, metric, nested = run.flat, run.metric, run.plan.nested
+    compared = tuple(run.algorithm(name, mine) for name, mine in columns.items())
     sign = 1.0 if metric.greater_is_better else -1.0
-    flat, corrected, nested_scores = (
-        sign * np.array(values)
-        for values in (
-            [each.flat for each in compared],
-            [each.corrected_value for each in compared],
-            [each.nested for each in compared],
-        )
-    )
-    best = {"flat": _best(flat), "corrected": _best(corrected), "nested": _best(nested_scores)}
+    by_score = {"flat": "flat", "corrected": "corrected_value", "nested": "nested"}
+    scores = {by: sign * np.array([getattr(each, name) for each in compared]) for by, name in by_score.items()}
+    best = {by: _best(values) for by, values in scores.items()}
     names = list(columns)
-    relevance = comparison.relevance_of(flat, nested_scores, best["flat"], best["nested"], settings.relevant)
+    relevance = comparison.relevance_of(
+        scores["flat"], scores["nested"], best["flat"], best["nested"], settings.relevant
+    )
     outer = sign * np.array([each.outer_scores for each in compared]).T
     # An algorithm without a nested score has scores of some folds, which would make differences of another mean.
-    outer[:, np.isnan(nested_scores)] = np.nan
+    outer[:, np.isnan(scores["nested"])] = np.nan
     level = search.confidence_level
     # Of scores of all rows together the difference is that of the scores, and the folds give its spread only.
-    pooled = None if scorer.scale == "folds" else nested_scores
+    pooled = None if run.scale == "folds" else scores["nested"]
     differences = comparison.differences_of(names, outer, nested.test_share, relevance.threshold, level, pooled)
     # The score that the user asked for may be missing for all; then the next of the three decides.
     by, place = next(((by, best[by]) for by in (settings.deploy, *DEPLOY) if best[by] is not None), ("flat", None))
-    # The scorer below makes the estimate of the deployed configuration, so none is made here.
+    # The run makes the estimate of the deployed configuration, so none is made here.
     whole = replace(search, method=None)
     mine = [] if place is None else columns[names[place]]
     winner = choice_of(search, part_of_results(found, mine), mine)[0] if mine else None
@@ -316,7 +290,7 @@ def algorithms_of_search(
         whole, found, choose=None if winner is None else (lambda results, configurations: winner), warned=warned
     )
     evaluation = evaluation_of(decided, running, run.seconds)
-    deployed, overall = search.configurations[evaluation.winner], scorer.overall(evaluation.winner)
+    deployed, overall = search.configurations[evaluation.winner], run.overall(evaluation.winner)
     return comparison.AlgorithmComparison(
         metric=metric.name,
         greater_is_better=metric.greater_is_better,

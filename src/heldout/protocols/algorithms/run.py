@@ -19,7 +19,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, combinations
+from itertools import chain, combinations, compress
 from typing import Any
 
 import numpy as np
@@ -42,77 +42,55 @@ from heldout.execution.run import OpenRun, RunSettings, open_run
 from heldout.execution.search import Search
 from heldout.folds.splits import Place, Rows, Split
 from heldout.metrics.base import Metric
+from heldout.metrics.custom import OpaqueMetric
 from heldout.predictions import UNPREDICTED_LABEL, FoldScores, is_predicted
 from heldout.protocols.algorithms.comparison import ComparedAlgorithm, FitCosts
 from heldout.protocols.branches import RepeatNumbers
 from heldout.protocols.nested.conclusion import is_defined, pooled_score
-from heldout.protocols.nested.plan import REMAINING, NestedBranch, NestedFolds
+from heldout.protocols.nested.plan import REMAINING, NestedBranch, NestedFolds, nested_folds
 
 
 @dataclass(frozen=True, eq=False)
-class AlgorithmRun:
-    """The results of all fits."""
+class AlgorithmPlan:
+    """The races of a comparison: those on the outer folds, and those inside them."""
 
-    search: Search
     nested: NestedFolds
-    plan: InnerPlan
-    flat: RaceResults
-    """On the outer folds."""
-    inner_fits: tuple[RaceResults, ...]
-    """The fits inside the outer folds, each once; of algorithms with several configurations only."""
-    seconds: float
-    raced: Mapping[tuple[int, ...], tuple[RaceResults, ...]] = field(default_factory=dict)
-    """Where configurations may be dropped: by those of an algorithm its races, one an outer fold."""
-    refits: Mapping[tuple[int, int], CellResult] = field(default_factory=dict)
-    """By outer fold and configuration the winners that had left the flat race there, fitted once more."""
-    _choices: dict[tuple[int, ...], tuple[int | None, str]] = field(default_factory=dict, repr=False)
-
-    def choice(self, number: int, columns: Sequence[int]) -> tuple[int | None, str]:
-        """The winner of the search of an algorithm inside an outer fold, and the reason if there is none."""
-        if len(columns) == 1:
-            return columns[0], ""
-        key = (number, *columns)
-        if key not in self._choices:
-            self._choices[key] = choice_of(self.search, self.inner(number, columns), columns)
-        return self._choices[key]
-
-    def inner(self, number: int, columns: Sequence[int]) -> RaceResults:
-        """What the choice among the configurations of an algorithm reads in an outer fold."""
-        if self.raced:
-            return part_of_results(self.raced[tuple(columns)][number], columns)
-        if not self.plan.pairs:
-            return part_of_results(self.inner_fits[number], columns)
-        part = part_of_results(self._without_pairs[number], columns)
-        if self.search.estimation.scale_of_selection == "folds":
-            return part
-        return _with_predictions(self, self.nested.outer[number], part, columns)
-
-    @cached_property
-    def _without_pairs(self) -> tuple[RaceResults, ...]:
-        """The scores inside each outer fold, from the models that were trained without two of them."""
-        return _of_outer_folds(self.search, self.nested, self.plan, self.inner_fits[0])
-
-
-@dataclass(frozen=True, eq=False)
-class InnerPlan:
-    """The splits inside the outer folds, each race with what makes the scores of outer folds of it."""
-
-    races: tuple[Race, ...]
+    flat: tuple[Race, ...]
+    """One of all configurations; where they may be dropped, one of each algorithm on copies of the splits."""
+    order: tuple[Split, ...]
+    """The splits of the search, in the order in which the flat races run them."""
+    inner: tuple[Race, ...]
+    """One an outer fold, or one for all; where configurations may be dropped, one an algorithm and outer fold. None
+    of algorithms with one configuration."""
     pairs: tuple[tuple[Split, Split], ...] = ()
-    """The two outer folds that each split of the one race leaves out; empty where each outer fold has a race."""
+    """The two outer folds that each split of the one inner race leaves out; empty where each outer fold has a race.
+    """
 
     def n_fits(self, n_configurations: int) -> int:
-        """The fits of all races, of so many configurations, if none is dropped."""
-        return sum(len(race.entrants(n_configurations)) * len(race.splits) for race in self.races)
+        """The fits inside the outer folds, of so many configurations, if none is dropped."""
+        return fits_of(self.inner, n_configurations)
 
 
-def inner_plan(search: Search, nested: NestedFolds, inner: Any, choosing: Sequence[int]) -> InnerPlan:
-    """The inner splits for the configurations among which there is a choice."""
-    entrants = tuple(choosing)
-    if not entrants:
-        return InnerPlan(())
+def fits_of(races: Sequence[Race], n_configurations: int) -> int:
+    """The fits of all races, of so many configurations, if none is dropped."""
+    return sum(len(race.entrants(n_configurations)) * len(race.splits) for race in races)
+
+
+def algorithm_plan(search: Search, inner: Any, columns: Mapping[str, Sequence[int]]) -> AlgorithmPlan:
+    """The races of algorithms, whose configurations are ``columns``; the outer folds are those of the search.
+
+    ``inner``: the splits inside an outer fold, as of nested cross-validation.
+    """
+    # The configurations among which there is a choice.
+    choosing = tuple(sorted(j for mine in columns.values() if len(mine) > 1 for j in mine))
+    nested = nested_folds(search.task, search.folds, inner, selects=bool(choosing), entropy=search.entropy)
+    if search.drop is not None:
+        return _dropping_plan(search, nested, columns)
+    plan = AlgorithmPlan(nested, (search.race,), search.folds.splits, ())
+    if not choosing:
+        return plan
     if not _may_pair(search, nested, inner):
-        return InnerPlan(tuple(Race(branch.inner, configurations=entrants) for branch in nested.outer))
+        return replace(plan, inner=tuple(Race(branch.inner, configurations=choosing) for branch in nested.outer))
     # Above the repeats in use, as cells are known by repeat and fold.
     numbers = RepeatNumbers(1 + max(search.folds.columns))
     splits, pairs = [], []
@@ -126,7 +104,7 @@ def inner_plan(search: Search, nested: NestedFolds, inner: Any, choosing: Sequen
             tested = np.concatenate([first.test, second.test])
             splits.append(Split(own[(a + b) % len(mine)], a, train, tested))
             pairs.append((first, second))
-    return InnerPlan((Race(tuple(splits), configurations=entrants),), tuple(pairs))
+    return replace(plan, inner=(Race(tuple(splits), configurations=choosing),), pairs=tuple(pairs))
 
 
 def _may_pair(search: Search, nested: NestedFolds, inner: Any) -> bool:
@@ -144,39 +122,232 @@ def _weights(search: Search, rows: Rows) -> Floats | None:
     return None if search.task.sample_weight is None else search.task.sample_weight[rows]
 
 
-def choosing_of(columns: Mapping[str, Sequence[int]]) -> tuple[int, ...]:
-    """The configurations of algorithms that have several."""
-    return tuple(sorted(j for mine in columns.values() if len(mine) > 1 for j in mine))
+def _dropping_plan(search: Search, nested: NestedFolds, columns: Mapping[str, Sequence[int]]) -> AlgorithmPlan:
+    """Races of each algorithm by itself."""
+    assert search.drop is not None, "planned for a search that drops"
+    known = [split for branch in nested.outer for split in (*branch.inner, branch.refit)]
+    # Above all numbers in use, so that no race has the cells of another.
+    numbers = RepeatNumbers(1 + max(split.repeat for split in (*search.folds.splits, *known)))
+    order = in_racing_order(search.folds, search.drop, search.entropy)
+    of_inner = [
+        in_racing_order(replace(search.folds, splits=branch.inner), search.drop, search.entropy)
+        for branch in nested.outer
+    ]
+    flat, inner = [], []
+    for mine in map(tuple, columns.values()):
+        choosing = len(mine) > 1
+        flat.append(Race(numbers.renumbered(order), barriers=choosing, configurations=mine))
+        inner += [
+            Race(numbers.renumbered(each), barriers=True, configurations=mine) for each in of_inner if choosing
+        ]
+    return AlgorithmPlan(nested, tuple(flat), order, tuple(inner))
 
 
-def run_algorithms(search: Search, nested: NestedFolds, plan: InnerPlan, running: RunSettings) -> AlgorithmRun:
-    """Fit every configuration on the outer folds, and where there is a choice inside each."""
+@dataclass(frozen=True, eq=False)
+class AlgorithmRun:
+    """The results of all fits."""
+
+    search: Search
+    plan: AlgorithmPlan
+    n_jobs: int | None
+    flat: RaceResults
+    """On the outer folds."""
+    inner_fits: tuple[RaceResults, ...]
+    """The fits inside the outer folds, each once; of algorithms with several configurations only."""
+    seconds: float
+    refits: Mapping[tuple[int, int], CellResult] = field(default_factory=dict)
+    """By outer fold and configuration the winners that had left the flat race there, fitted once more."""
+    _choices: dict[tuple[int, ...], tuple[int | None, str]] = field(default_factory=dict, repr=False)
+
+    def choice(self, number: int, columns: Sequence[int]) -> tuple[int | None, str]:
+        """The winner of the search of an algorithm inside an outer fold, and the reason if there is none."""
+        if len(columns) == 1:
+            return columns[0], ""
+        key = (number, *columns)
+        if key not in self._choices:
+            self._choices[key] = choice_of(self.search, self.inner(number, columns), columns)
+        return self._choices[key]
+
+    def inner(self, number: int, columns: Sequence[int]) -> RaceResults:
+        """What the choice among the configurations of an algorithm reads in an outer fold."""
+        if self.search.drop is not None:  # each algorithm has its own races, one an outer fold
+            own = [race.configurations == tuple(columns) for race in self.plan.inner]
+            return part_of_results([*compress(self.inner_fits, own)][number], columns)
+        if not self.plan.pairs:
+            return part_of_results(self.inner_fits[number], columns)
+        part = part_of_results(self._without_pairs[number], columns)
+        if self.search.estimation.scale_of_selection == "folds":
+            return part
+        return _with_predictions(self, self.plan.nested.outer[number], part, columns)
+
+    @cached_property
+    def _without_pairs(self) -> tuple[RaceResults, ...]:
+        """The scores inside each outer fold, from the models that were trained without two of them."""
+        return _of_outer_folds(self.search, self.plan, self.inner_fits[0])
+
+    @cached_property
+    def metric(self) -> Metric:
+        """Which decides and is reported."""
+        return self.search.scoring.metrics.get(self.flat.refit_metric) or OpaqueMetric(self.flat.refit_metric)
+
+    @property
+    def scale(self) -> Scale:
+        """The scale of all scores that are reported."""
+        return Scales.of(self.search.estimation.aggregate, self.metric).value
+
+    def algorithm(self, name: str, columns: list[int]) -> ComparedAlgorithm:
+        """The scores of one algorithm, which has these configurations."""
+        found = self.flat
+        winner, reason = choice_of(self.search, part_of_results(found, columns), columns)
+        flat = float("nan") if winner is None else self._flat(columns, winner)
+        configuration = None if winner is None else self.search.configurations[winner]
+        outer, chosen, no_score = self._outer(columns)
+        value, no_score = (float("nan"), no_score) if no_score else self._nested(outer, chosen)
+        # Around the score of all rows where that is the value; the spread is that of folds in any case.
+        spread = nadeau_bengio(outer, self.plan.nested.test_share, None if np.isnan(value) else value)
+        estimation = self.search.estimation
+        interval = None
+        if not np.isnan(value):
+            interval = interval_around(spread, self.metric, estimation.confidence_level, estimation.alternative)
+        inner = self.inner_fits if len(columns) > 1 else ()
+        refits = [cell for (_, j), cell in self.refits.items() if j in columns]
+        nested_fits, nested_seconds = fits_and_seconds(inner, columns)
+        nested_seconds += sum(cell.fit_seconds + cell.score_seconds for cell in refits)
+        return ComparedAlgorithm(
+            name=name,
+            n_configurations=len(columns),
+            flat=flat,
+            flat_name="" if configuration is None else configuration.name,
+            flat_params={}
+            if configuration is None
+            else {key: each for key, each in configuration.params.items() if key != "model"},
+            corrected=None if winner is None else self.corrected(columns, winner),
+            nested=value,
+            nested_interval=interval,
+            outer_scores=tuple(outer.tolist()),
+            outer_names=tuple("" if each is None else self.search.configurations[each].name for each in chosen),
+            costs=FitCosts(*fits_and_seconds([found], columns), nested_fits + len(refits), nested_seconds),
+            reason=reason or no_score,
+        )
+
+    def _flat(self, columns: list[int], winner: int) -> float:
+        """The score of the winner over all folds, on the scale of the value."""
+        found, task = self.flat, self.search.task
+        if self.scale == "folds":
+            return float(mean_over_splits(found.fold_scores[found.refit_metric].values)[winner])
+        predictions = part_of_results(found, columns).predictions
+        whole = pooled_scores(task, predictions, {found.refit_metric: self.metric}, self.scale)
+        return float(whole[found.refit_metric][columns.index(winner)])
+
+    def _nested(self, outer: Floats, chosen: list[int | None]) -> tuple[float, str]:
+        """The score of the winners of all outer folds, on that scale; or NaN and why there is none."""
+        if self.scale == "folds":
+            return nadeau_bengio(outer, self.plan.nested.test_share).center, ""
+        held, column_of = self.flat.predictions.responses, self.flat.folds.columns
+        predictions = []
+        for number, (branch, winner) in enumerate(zip(self.plan.nested.outer, chosen, strict=True)):
+            assert winner is not None, "there would be a reason"
+            if (refit := self.refits.get((number, winner))) is not None:
+                predictions.append(refit.predictions)
+                continue
+            rows, column = branch.refit.test, column_of[branch.repeat]
+            of_winner = {response: array[rows, winner, column] for response, array in held.items()}
+            predictions.append({response: each for response, each in of_winner.items() if is_predicted(each)})
+        return pooled_score(self.search, self.metric, self.plan.nested.outer, predictions)
+
+    def _outer(self, columns: list[int]) -> tuple[Floats, list[int | None], str]:
+        """The score of the winner of every outer fold, the winners, and why there is no mean of them."""
+        found = self.flat
+        values = found.fold_scores[found.refit_metric].values
+        row_of = {split.place: row for row, split in enumerate(found.splits)}
+        scores, chosen, reason = np.full(len(self.plan.nested.outer), np.nan), list[int | None](), ""
+        for number, branch in enumerate(self.plan.nested.outer):
+            place = branch.repeat, branch.left_out[0]
+            winner, why = self.choice(number, columns)
+            chosen.append(winner)
+            if winner is not None:
+                scores[number], why = self._outer_score(number, winner, values[row_of[place]])
+            # A fold in which the metric means nothing leaves the mean of the others as it is; any other gap does
+            # not.
+            if np.isnan(scores[number]) and (
+                winner is None or is_defined(self.search, self.metric, branch.refit.test)
+            ):
+                reason = reason or f"outer fold {place[1]} of repeat {place[0]} has no score ({why.rstrip('.')})"
+        return scores, chosen, reason
+
+    def _outer_score(self, number: int, winner: int, flat: Floats) -> tuple[float, str]:
+        """The score of a winner on its outer fold, by the flat fit or its own, and the reason if it is NaN."""
+        refit = self.refits.get((number, winner))
+        if refit is None:
+            return float(flat[winner]), self.flat.failures.get(winner, "its score is NaN")
+        score = refit.test_scores.get(self.flat.refit_metric, float("nan"))
+        return score if self.metric.greater_is_better else -score, refit.message or "its score is NaN"
+
+    def overall(self, winner: int) -> Estimate:
+        """The score of the deployed configuration, corrected for the choice among those of all algorithms.
+
+        Where they are dropped, the choice is among those that are left: each algorithm has a race of its own.
+        """
+        return self.corrected(list(range(len(self.search.configurations))), winner, races=False)
+
+    def corrected(self, columns: list[int], winner: int, *, races: bool = True) -> Estimate:
+        """The score of one of some configurations, corrected for the choice among them."""
+        search, part = self.search, part_of_results(self.flat, columns)
+        estimates = estimates_of_search(
+            search.task.truth, part.predictions, search.estimation, metrics=part.metrics,
+            fold_scores=part.fold_scores, refit_metric=part.refit_metric, winner=columns.index(winner),
+            groups=search.task.groups, sample_weight=search.task.sample_weight, entropy=search.entropy,
+            n_jobs=self.n_jobs, params=[search.configurations[j].params for j in columns],
+            flags=search.flags,
+            dropping=self._history(columns) if races else None,
+        )  # fmt: skip
+        return estimates[part.refit_metric]
+
+    def _history(self, columns: list[int]) -> DroppingHistory | None:
+        """The race of an algorithm, which an estimate repeats; None without dropping."""
+        found, drop = self.flat, self.search.drop
+        if drop is None:
+            return None
+        met = tuple((found.folds.columns[split.repeat], split.fold) for split in found.splits)
+        left = {columns.index(j): left.after for j, left in found.dropped.items() if j in columns}
+        return DroppingHistory(drop, met, left)
+
+
+def run_algorithms(search: Search, plan: AlgorithmPlan, running: RunSettings) -> AlgorithmRun:
+    """Fit every configuration on the outer folds, and where there is a choice inside each.
+
+    Where configurations may be dropped, winners that had left the flat race are fitted there too.
+    """
     started = time.perf_counter()
-    splits = (*search.folds.splits, *(split for race in plan.races for split in race.splits))
+    races, may_drop = (*plan.flat, *plan.inner), search.drop is not None
+    refits = (branch.refit for branch in plan.nested.outer if may_drop)
+    # Every split of every race must be known to the workers from the start.
+    splits = (*chain.from_iterable(race.splits for race in races), *refits)
     work = replace(search.work, folds=replace(search.folds, splits=splits))
-    n_configurations = len(search.configurations)
-    n_cells = n_configurations * search.folds.n_splits + plan.n_fits(n_configurations)
-    races = [search.race, *plan.races]
-    with open_run(work, running, n_cells=n_cells, n_races=len(races)) as run:
-        run.run_races(races)
-        flat, *fits = map(run.race_results, races)
-    return AlgorithmRun(search, nested, plan, flat, tuple(fits), time.perf_counter() - started)
+    n_cells = fits_of(races, len(search.configurations))
+    with open_run(work, running, n_cells=n_cells, n_races=len(races), may_drop=may_drop) as run:
+        barriers = run.run_races(races, search=search)
+        found = [run.race_results(race, passed) for race, passed in zip(races, barriers, strict=True)]
+        flat, fits = found[: len(plan.flat)], tuple(found[len(plan.flat) :])
+        made = AlgorithmRun(search, plan, running.n_jobs, flat[0], fits, 0.0)
+        if may_drop:
+            made = replace(made, flat=_merged(search, plan, flat))
+            made = replace(made, refits=_refits(run, made))
+    return replace(made, seconds=time.perf_counter() - started)
 
 
-def _of_outer_folds(
-    search: Search, nested: NestedFolds, plan: InnerPlan, found: RaceResults
-) -> tuple[RaceResults, ...]:
+def _of_outer_folds(search: Search, plan: AlgorithmPlan, found: RaceResults) -> tuple[RaceResults, ...]:
     """The inner results of each outer fold, from the models that were trained without two of them."""
     names = tuple(search.scoring.metrics)
-    inside: dict[Place, list[dict[str, Floats]]] = {branch.refit.place: [] for branch in nested.outer}
-    place_of = {(branch.repeat, branch.left_out[0]): branch.refit.place for branch in nested.outer}
-    for split, (first, second) in zip(plan.races[0].splits, plan.pairs, strict=True):
+    inside: dict[Place, list[dict[str, Floats]]] = {branch.refit.place: [] for branch in plan.nested.outer}
+    place_of = {(branch.repeat, branch.left_out[0]): branch.refit.place for branch in plan.nested.outer}
+    for split, (first, second) in zip(plan.inner[0].splits, plan.pairs, strict=True):
         of_first, of_second = _scores_of_pair(search, found, split, first, second)
         # The scores on the second fold are inner scores of the search without the first, and the other way round.
         inside[place_of[first.place]].append(of_second)
         inside[place_of[second.place]].append(of_first)
     made = []
-    for branch in nested.outer:
+    for branch in plan.nested.outer:
         scores = inside[branch.refit.place]
         fold_scores = {}
         for name in names:
@@ -210,7 +381,7 @@ def _with_predictions(
         for response, array in held.items()
     }
     folds = np.full((n_rows, 1), -1, dtype=np.int32)
-    for split, two in zip(run.plan.races[0].splits, run.plan.pairs, strict=True):
+    for split, two in zip(run.plan.inner[0].splits, run.plan.pairs, strict=True):
         if place not in (two[0].place, two[1].place):
             continue
         other = two[1] if place == two[0].place else two[0]
@@ -282,91 +453,15 @@ def n_dropped(found: RaceResults) -> int:
     return int(found.cells.is_in(CellState.DROPPED).sum())
 
 
-@dataclass(frozen=True, eq=False)
-class AlgorithmRaces:
-    """The races of one algorithm, on copies of the splits."""
-
-    columns: tuple[int, ...]
-    flat: Race
-    inner: tuple[Race, ...]
-    """One an outer fold; none of an algorithm with one configuration."""
-
-
-@dataclass(frozen=True, eq=False)
-class DroppingPlan:
-    """The races of all algorithms."""
-
-    order: tuple[Split, ...]
-    """The splits of the search, in the order in which they run."""
-    of_algorithm: tuple[AlgorithmRaces, ...]
-
-    @property
-    def races(self) -> tuple[Race, ...]:
-        """Every race, those on the outer folds first."""
-        mine = self.of_algorithm
-        return (*(each.flat for each in mine), *chain.from_iterable(each.inner for each in mine))
-
-    @property
-    def inner_plan(self) -> InnerPlan:
-        """What is fitted inside the outer folds."""
-        return InnerPlan(tuple(chain.from_iterable(each.inner for each in self.of_algorithm)))
-
-
-def dropping_plan(search: Search, nested: NestedFolds, columns: Mapping[str, Sequence[int]]) -> DroppingPlan:
-    """The races of each algorithm, whose configurations are ``columns``."""
-    assert search.drop is not None, "planned for a search that drops"
-    known = [split for branch in nested.outer for split in (*branch.inner, branch.refit)]
-    # Above all numbers in use, so that no race has the cells of another.
-    numbers = RepeatNumbers(1 + max(split.repeat for split in (*search.folds.splits, *known)))
-    order = in_racing_order(search.folds, search.drop, search.entropy)
-    of_inner = [
-        in_racing_order(replace(search.folds, splits=branch.inner), search.drop, search.entropy)
-        for branch in nested.outer
-    ]
-    made = []
-    for mine in map(tuple, columns.values()):
-        choosing = len(mine) > 1
-        flat = Race(numbers.renumbered(order), barriers=choosing, configurations=mine)
-        inner = [
-            Race(numbers.renumbered(each), barriers=True, configurations=mine) for each in of_inner if choosing
-        ]
-        made.append(AlgorithmRaces(mine, flat, tuple(inner)))
-    return DroppingPlan(order, tuple(made))
-
-
-def run_with_dropping(
-    search: Search, nested: NestedFolds, plan: DroppingPlan, running: RunSettings
-) -> AlgorithmRun:
-    """Race every algorithm on the outer folds and inside each, and fit winners that had left the flat race."""
-    started = time.perf_counter()
-    races, n_configurations = plan.races, len(search.configurations)
-    refits = tuple(branch.refit for branch in nested.outer)
-    splits = (*chain.from_iterable(race.splits for race in races), *refits)
-    # Every split of every race must be known to the workers from the start.
-    work = replace(search.work, folds=replace(search.folds, splits=splits))
-    n_cells = sum(len(race.entrants(n_configurations)) * len(race.splits) for race in races)
-    with open_run(work, running, n_cells=n_cells, n_races=len(races), may_drop=True) as run:
-        barriers = run.run_races(races, search=search)
-        found = [run.race_results(race, passed) for race, passed in zip(races, barriers, strict=True)]
-        n_algorithms = len(plan.of_algorithm)
-        fits = tuple(found[n_algorithms:])
-        inside = iter(fits)
-        raced = {each.columns: tuple(next(inside) for _ in each.inner) for each in plan.of_algorithm}
-        flat = _merged(search, plan, found[:n_algorithms])
-        made = AlgorithmRun(search, nested, plan.inner_plan, flat, fits, 0.0, raced=raced)
-        made = replace(made, refits=_refits(run, made, plan))
-    return replace(made, seconds=time.perf_counter() - started)
-
-
-def _refits(run: OpenRun, made: AlgorithmRun, plan: DroppingPlan) -> dict[tuple[int, int], CellResult]:
+def _refits(run: OpenRun, made: AlgorithmRun) -> dict[tuple[int, int], CellResult]:
     """The winners of outer folds that had left the flat race, fitted there: by outer fold and configuration."""
     flat, races = made.flat, {}
-    row_of = {split.place: row for row, split in enumerate(plan.order)}
+    row_of = {split.place: row for row, split in enumerate(made.plan.order)}
     gone = flat.cells.is_in(CellState.DROPPED)
-    for number, branch in enumerate(made.nested.outer):
+    for number, branch in enumerate(made.plan.nested.outer):
         # The split of the flat race that tests the rows of this outer fold.
         row = row_of[branch.repeat, branch.left_out[0]]
-        winners = {made.choice(number, each.columns)[0] for each in plan.of_algorithm}
+        winners = {made.choice(number, race.configurations or ())[0] for race in made.plan.flat}
         left = tuple(sorted(winner for winner in winners if winner is not None and gone[winner, row]))
         if left:
             races[number] = Race((branch.refit,), configurations=left)
@@ -376,7 +471,7 @@ def _refits(run: OpenRun, made: AlgorithmRun, plan: DroppingPlan) -> dict[tuple[
     }
 
 
-def _merged(search: Search, plan: DroppingPlan, found: Sequence[RaceResults]) -> RaceResults:
+def _merged(search: Search, plan: AlgorithmPlan, found: Sequence[RaceResults]) -> RaceResults:
     """The flat results of all algorithms as those of one search, each configuration's from the race of its own."""
     first, shape = found[0], found[0].cells.columns.shape
     cells = CellTable.empty(first.cells.configurations, (split.place for split in plan.order))
@@ -386,8 +481,8 @@ def _merged(search: Search, plan: DroppingPlan, found: Sequence[RaceResults]) ->
     }
     failures: dict[int, str] = {}
     dropped: dict[int, str] = {}
-    for each, part in zip(plan.of_algorithm, found, strict=True):
-        mine = list(each.columns)
+    for race, part in zip(plan.flat, found, strict=True):
+        mine = list(race.entrants(shape[0]))
         cells.columns[mine] = part.cells.columns[mine]
         for own, its in (
             (cells.test_scores, part.cells.test_scores),
@@ -415,136 +510,3 @@ def _merged(search: Search, plan: DroppingPlan, found: Sequence[RaceResults]) ->
         barriers=barriers,
         n_fits_saved=int(cells.is_in(CellState.DROPPED).sum()),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class AlgorithmScorer:
-    """Scores each algorithm from the results of all fits."""
-
-    search: Search
-    nested: NestedFolds
-    run: AlgorithmRun
-    metric: Metric
-    running: RunSettings
-
-    @property
-    def scale(self) -> Scale:
-        """The scale of all scores that are reported."""
-        return Scales.of(self.search.estimation.aggregate, self.metric).value
-
-    def algorithm(self, name: str, columns: list[int]) -> ComparedAlgorithm:
-        """The scores of one algorithm, which has these configurations."""
-        found = self.run.flat
-        winner, reason = choice_of(self.search, part_of_results(found, columns), columns)
-        flat = float("nan") if winner is None else self._flat(columns, winner)
-        configuration = None if winner is None else self.search.configurations[winner]
-        outer, chosen, no_score = self._outer(columns)
-        value, no_score = (float("nan"), no_score) if no_score else self._nested(outer, chosen)
-        # Around the score of all rows where that is the value; the spread is that of folds in any case.
-        spread = nadeau_bengio(outer, self.nested.test_share, None if np.isnan(value) else value)
-        estimation = self.search.estimation
-        interval = None
-        if not np.isnan(value):
-            interval = interval_around(spread, self.metric, estimation.confidence_level, estimation.alternative)
-        inner = self.run.inner_fits if len(columns) > 1 else ()
-        refits = [cell for (_, j), cell in self.run.refits.items() if j in columns]
-        nested_fits, nested_seconds = fits_and_seconds(inner, columns)
-        nested_seconds += sum(cell.fit_seconds + cell.score_seconds for cell in refits)
-        return ComparedAlgorithm(
-            name=name,
-            n_configurations=len(columns),
-            flat=flat,
-            flat_name="" if configuration is None else configuration.name,
-            flat_params={}
-            if configuration is None
-            else {key: each for key, each in configuration.params.items() if key != "model"},
-            corrected=None if winner is None else self.corrected(columns, winner),
-            nested=value,
-            nested_interval=interval,
-            outer_scores=tuple(outer.tolist()),
-            outer_names=tuple("" if each is None else self.search.configurations[each].name for each in chosen),
-            costs=FitCosts(*fits_and_seconds([found], columns), nested_fits + len(refits), nested_seconds),
-            reason=reason or no_score,
-        )
-
-    def _flat(self, columns: list[int], winner: int) -> float:
-        """The score of the winner over all folds, on the scale of the value."""
-        found, task = self.run.flat, self.search.task
-        if self.scale == "folds":
-            return float(mean_over_splits(found.fold_scores[found.refit_metric].values)[winner])
-        predictions = part_of_results(found, columns).predictions
-        whole = pooled_scores(task, predictions, {found.refit_metric: self.metric}, self.scale)
-        return float(whole[found.refit_metric][columns.index(winner)])
-
-    def _nested(self, outer: Floats, chosen: list[int | None]) -> tuple[float, str]:
-        """The score of the winners of all outer folds, on that scale; or NaN and why there is none."""
-        if self.scale == "folds":
-            return nadeau_bengio(outer, self.nested.test_share).center, ""
-        held, column_of = self.run.flat.predictions.responses, self.run.flat.folds.columns
-        predictions = []
-        for number, (branch, winner) in enumerate(zip(self.nested.outer, chosen, strict=True)):
-            assert winner is not None, "there would be a reason"
-            if (refit := self.run.refits.get((number, winner))) is not None:
-                predictions.append(refit.predictions)
-                continue
-            rows, column = branch.refit.test, column_of[branch.repeat]
-            of_winner = {response: array[rows, winner, column] for response, array in held.items()}
-            predictions.append({response: each for response, each in of_winner.items() if is_predicted(each)})
-        return pooled_score(self.search, self.metric, self.nested.outer, predictions)
-
-    def _outer(self, columns: list[int]) -> tuple[Floats, list[int | None], str]:
-        """The score of the winner of every outer fold, the winners, and why there is no mean of them."""
-        found = self.run.flat
-        values = found.fold_scores[found.refit_metric].values
-        row_of = {split.place: row for row, split in enumerate(found.splits)}
-        scores, chosen, reason = np.full(len(self.nested.outer), np.nan), list[int | None](), ""
-        for number, branch in enumerate(self.nested.outer):
-            place = branch.repeat, branch.left_out[0]
-            winner, why = self.run.choice(number, columns)
-            chosen.append(winner)
-            if winner is not None:
-                scores[number], why = self._outer_score(number, winner, values[row_of[place]])
-            # A fold in which the metric means nothing leaves the mean of the others as it is; any other gap does
-            # not.
-            if np.isnan(scores[number]) and (
-                winner is None or is_defined(self.search, self.metric, branch.refit.test)
-            ):
-                reason = reason or f"outer fold {place[1]} of repeat {place[0]} has no score ({why.rstrip('.')})"
-        return scores, chosen, reason
-
-    def _outer_score(self, number: int, winner: int, flat: Floats) -> tuple[float, str]:
-        """The score of a winner on its outer fold, by the flat fit or its own, and the reason if it is NaN."""
-        refit = self.run.refits.get((number, winner))
-        if refit is None:
-            return float(flat[winner]), self.run.flat.failures.get(winner, "its score is NaN")
-        score = refit.test_scores.get(self.run.flat.refit_metric, float("nan"))
-        return score if self.metric.greater_is_better else -score, refit.message or "its score is NaN"
-
-    def overall(self, winner: int) -> Estimate:
-        """The score of the deployed configuration, corrected for the choice among those of all algorithms.
-
-        Where they are dropped, the choice is among those that are left: each algorithm has a race of its own.
-        """
-        return self.corrected(list(range(len(self.search.configurations))), winner, races=False)
-
-    def corrected(self, columns: list[int], winner: int, *, races: bool = True) -> Estimate:
-        """The score of one of some configurations, corrected for the choice among them."""
-        search, part = self.search, part_of_results(self.run.flat, columns)
-        estimates = estimates_of_search(
-            search.task.truth, part.predictions, search.estimation, metrics=part.metrics,
-            fold_scores=part.fold_scores, refit_metric=part.refit_metric, winner=columns.index(winner),
-            groups=search.task.groups, sample_weight=search.task.sample_weight, entropy=search.entropy,
-            n_jobs=self.running.n_jobs, params=[search.configurations[j].params for j in columns],
-            flags=search.flags,
-            dropping=self._history(columns) if races else None,
-        )  # fmt: skip
-        return estimates[part.refit_metric]
-
-    def _history(self, columns: list[int]) -> DroppingHistory | None:
-        """The race of an algorithm, which an estimate repeats; None without dropping."""
-        found, drop = self.run.flat, self.search.drop
-        if drop is None:
-            return None
-        met = tuple((found.folds.columns[split.repeat], split.fold) for split in found.splits)
-        left = {columns.index(j): left.after for j, left in found.dropped.items() if j in columns}
-        return DroppingHistory(drop, met, left)

@@ -73,11 +73,6 @@ class MetricResult:
     flags: Mapping[Flag, str]
 
     @property
-    def of_two_stages(self) -> MetricResult:
-        """The same, with the name that the optimism has in the second stage."""
-        return replace(self, method="two_stage") if self.method == Optimism.name else self
-
-    @property
     def row(self) -> ValidationRow:
         made_of = self.corrected.provenance
         return ValidationRow(
@@ -127,9 +122,14 @@ class ValidationConclusion:
         if doubles is not None:
             measured = self._measured(replicates, doubles, selected)
         if self.plan.two_stages:
-            measured = {name: result.of_two_stages for name, result in measured.items()}
+            # The optimism has another name in the second stage.
+            measured = {
+                name: replace(one, method="two_stage") if one.method == Optimism.name else one
+                for name, one in measured.items()
+            }
         failed = _often_failed(list(replicates.failed.values()), replicates.n_replicates)
-        flags = {**inner_flags, **failed, **_no_candidates(candidates)}
+        unfitted = {number: one.reason for number, one in enumerate(candidates) if one.reason}
+        flags = {**inner_flags, **failed, **flag_of_failed([one.name for one in candidates], unfitted)}
         flags |= _flags_of_plan(self.plan, memorising(replicates))
         methods = {result.method for result in measured.values()}
         model, coefficients = self._deployed(selected)
@@ -210,8 +210,10 @@ class ValidationConclusion:
                     doubles=None if doubles is None else doubles[name],
                     is_fixed=is_calibrated and isinstance(metric, FittedPart),
                 )  # fmt: skip
-            flags = {**_flags_of_metric(self.plan, metric), **_undefined_in_some(replicates, scores)}
-            flags |= {**reported.flags, **bounded.flags}
+            flags = dict[Flag, str]()
+            if self.plan.correction.reads_left_out and metric.fits_to_its_rows:
+                flags |= Flag.FITS_TO_ITS_ROWS.of(metric=name, method=self.plan.correction.name)
+            flags |= {**_undefined_in_some(replicates, scores), **reported.flags, **bounded.flags}
             if bounded.interval is not None and kind != "percentile":
                 flags |= _flags_of_width(self.plan.task)
             found[name] = MetricResult(metric, scores, corrected, corrected.method, kind, bounded.interval, flags)
@@ -311,37 +313,20 @@ def _flags_of_plan(plan: ValidationPlan, memorised: Memorising) -> dict[Flag, st
         flags[Flag.SELECTION_UNCORRECTED] = sentence.format(total=len(plan.models))
     redraws = plan.first.redraws + (plan.last.redraws if plan.two_stages else 0)
     if redraws:
-        needs = "what the metrics or the model need"
-        flags |= Flag.REDRAWN.of(redraws=redraws, needs=needs)
+        flags |= Flag.REDRAWN.of(redraws=redraws, needs="what the metrics or the model need")
     flags |= flags_of_groups(groups)
     n_columns, n_rows = _n_columns_of(plan.task), plan.task.n_rows
     by_optimism = plan.correction.name in (Optimism.name, Automatic.name) and not memorised.score
     if by_optimism and n_columns > n_rows:
-        sentence = Flag.MORE_COLUMNS_THAN_ROWS.filled(columns=n_columns, rows=n_rows)
-        flags[Flag.MORE_COLUMNS_THAN_ROWS] = sentence
+        flags |= Flag.MORE_COLUMNS_THAN_ROWS.of(columns=n_columns, rows=n_rows)
     return {**flags, **plan.do.flags}
-
-
-def _no_candidates(models: Sequence[Candidate]) -> dict[Flag, str]:
-    """The flag of models that could not be fitted on all rows."""
-    failed = {number: model.reason for number, model in enumerate(models) if model.reason}
-    return flag_of_failed([model.name for model in models], failed)
-
-
-def _flags_of_metric(plan: ValidationPlan, metric: Metric) -> dict[Flag, str]:
-    """The flag of a metric that is unsuited to the rows that the correction scores."""
-    if not plan.correction.reads_left_out or not metric.fits_to_its_rows:
-        return {}
-    sentence = Flag.FITS_TO_ITS_ROWS.filled(metric=metric.name, method=plan.correction.name)
-    return {Flag.FITS_TO_ITS_ROWS: sentence}
 
 
 def _often_failed(failures: Sequence[str], total: int) -> dict[Flag, str]:
     """The flag of replicates without a model, if there are more than a few."""
     if len(failures) <= OFTEN * total:
         return {}
-    sentence = Flag.FAILED_REPLICATES.filled(failed=len(failures), total=total, why=failures[0])
-    return {Flag.FAILED_REPLICATES: sentence}
+    return Flag.FAILED_REPLICATES.of(failed=len(failures), total=total, why=failures[0])
 
 
 def _undefined_in_some(replicates: Replicates, scores: ReplicateScores) -> dict[Flag, str]:
@@ -350,8 +335,7 @@ def _undefined_in_some(replicates: Replicates, scores: ReplicateScores) -> dict[
     undefined = total - int(scores.successful.sum())
     if not undefined or undefined == total:  # the correction reports the case of no score at all
         return {}
-    sentence = Flag.UNDEFINED_BOOTSTRAPS.filled(undefined=undefined, total=total, why="")
-    return {Flag.UNDEFINED_BOOTSTRAPS: sentence}
+    return Flag.UNDEFINED_BOOTSTRAPS.of(undefined=undefined, total=total, why="")
 
 
 def _flags_of_width(task: Task) -> dict[Flag, str]:

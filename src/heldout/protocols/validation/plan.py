@@ -600,7 +600,7 @@ class Fits:
             inner = self.plan.inner[b]
             if not inner.splits:
                 continue
-            predictions, own, failed = self._side_by_side(self._results(model, inner.splits))
+            predictions, own, failed = _side_by_side(self._results(model, inner.splits), self.plan.task.n_rows)
             if predictions:
                 yield b, outer.of_samples_of(b, inner.counts, predictions, failed, own)
 
@@ -618,9 +618,8 @@ class Fits:
         (whole,) = self._results(model, (self.plan.all_rows,))
         if whole.state is CellState.FAILED:
             raise NoModelError(whole.message)
-        results = self._results(model, splits)
-        predictions, own, failed = self._side_by_side(results)
-        n = self.plan.task.n_rows
+        results, n = self._results(model, splits), self.plan.task.n_rows
+        predictions, own, failed = _side_by_side(results, n)
         apparent = {response: values[-n:] for response, values in whole.predictions.items()}
         return Replicates(
             truth=self.plan.task.truth,
@@ -635,21 +634,6 @@ class Fits:
             failed=failed,
         )
 
-    def _side_by_side(
-        self, results: Sequence[CellResult]
-    ) -> tuple[dict[Response, Floats], dict[Response, list[Array]] | None, dict[int, str]]:
-        """The predictions of the replicates for all rows, those for their own samples if these were imputed again,
-        and the messages of those that failed."""
-        n = self.plan.task.n_rows
-        of_rows, of_own = zip(*(_divided(each, n) for each in results), strict=True)
-        predictions, failed = _side_by_side(of_rows)
-        own = {response: [each.predictions.get(response, _NOTHING) for each in of_own] for response in predictions}
-        completed_anew = any(array.size for arrays in own.values() for array in arrays)
-        return predictions, own if completed_anew else None, failed
-
-
-_NOTHING = np.empty((0, 0))
-
 
 def _shares_kept(results: Iterable[CellResult]) -> dict[str, float]:
     """The share of the models that kept each term; empty where none selected any."""
@@ -658,23 +642,22 @@ def _shares_kept(results: Iterable[CellResult]) -> dict[str, float]:
     return {term: sum(kept.get(term, 0.0) for kept in selected) / len(selected) for term in terms}
 
 
-def _divided(result: CellResult, n: int) -> tuple[CellResult, CellResult]:
-    """The predictions of a replicate for all rows, and for those of its own sample."""
-    of_rows = {response: values[:n] for response, values in result.predictions.items()}
-    of_own = {response: values[n:] for response, values in result.predictions.items()}
-    return replace(result, predictions=of_rows), replace(result, predictions=of_own)
-
-
-def _side_by_side(results: Sequence[CellResult]) -> tuple[dict[Response, Floats], dict[int, str]]:
-    """Predictions (N, H, B[, outputs]) of B replicates, and the messages of those that failed."""
+def _side_by_side(
+    results: Sequence[CellResult], n: int
+) -> tuple[dict[Response, Floats], dict[Response, list[Array]] | None, dict[int, str]]:
+    """The predictions (N, H, B[, outputs]) of B replicates for all N rows, those for their own samples if these
+    were imputed again, and the messages of those that failed."""
     failed = {b: each.message for b, each in enumerate(results) if each.state is CellState.FAILED}
     arrays: dict[Response, Floats] = {}
+    own: dict[Response, list[Array]] = {}
     for b, result in enumerate(results):
+        if b in failed:
+            continue
         for response, values in result.predictions.items():
-            if b in failed:
-                continue
             if response not in arrays:
-                shape = (*values.shape[:2], len(results), *values.shape[2:])
+                shape = (n, values.shape[1], len(results), *values.shape[2:])
                 arrays[response] = np.zeros(shape, dtype=values.dtype)
-            arrays[response][:, :, b] = values
-    return arrays, failed
+                own[response] = [np.empty((0, 0))] * len(results)
+            arrays[response][:, :, b], own[response][b] = values[:n], values[n:]
+    completed_anew = any(array.size for parts in own.values() for array in parts)
+    return arrays, own if completed_anew else None, failed
