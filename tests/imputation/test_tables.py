@@ -46,7 +46,7 @@ def test_types_index_and_columns_of_the_same_name_stay() -> None:
     )
     table.columns = ["a", "a", "b", "c", "d"]
     answer = np.array([[None] * 5, [1.6, 0.2, "u", "b", 1.25], [None] * 5], dtype=object)
-    whole = filled(table, holes_of(table), answer)
+    whole = filled(table, holes_of(table), answer, None)
     assert whole.dtypes.tolist() == table.dtypes.tolist()
     assert whole.index.equals(table.index) and whole.columns.equals(table.columns)
     assert whole.iloc[1].tolist() == [2, False, "u", "b", 1.25]  # the nearest whole number, and truth

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from heldout import _defaults
-from heldout.cli.console import Console, command_of
+from heldout.cli.console import Console, Row, command_of
 from heldout.cli.estimate_input import (
     OF_CONFIGURATIONS,
     EstimateOptions,
@@ -26,9 +26,7 @@ from heldout.errors import InputError
 from heldout.flags import Flag
 
 if TYPE_CHECKING:
-    from heldout.cli.console import Console, Row
-    from heldout.cli.estimate_input import EstimateInput, EstimateOptions
-    from heldout.cli.files import OutputFolder
+    from heldout.cli.estimate_input import EstimateInput
     from heldout.estimates.base import Method
     from heldout.estimates.comparison import Comparison
     from heldout.estimates.inputs import Inputs
@@ -189,13 +187,13 @@ class SavedWinner:
 
 @dataclass(frozen=True, eq=False)
 class FileEstimate:
-    """The answer to a file of predictions, and what its report needs."""
+    """The answer to a file of predictions, and what its report needs; of a run file the estimate alone."""
 
     result: Estimate | Comparison
     """A ``Comparison`` for ``--method all``."""
-    inputs: Inputs
-    table: str
-    saved: SavedWinner | None
+    inputs: Inputs | None = None
+    table: str = ""
+    saved: SavedWinner | None = None
     """The model that was saved beside the file."""
     leaderboard: Leaderboard | None = None
     """Of scores without a target, or where there is a baseline."""
@@ -216,6 +214,7 @@ class FileEstimate:
     def content(self, command: str) -> Facts:
         from heldout.report import file_facts
 
+        assert self.inputs is not None, "a run has a report of its own"
         return file_facts(
             self.main,
             self.inputs,
@@ -334,13 +333,13 @@ def command(options: EstimateOptions, console: Console, typed: str) -> None:
     with console.noting_warnings():
         options.check()
         if is_run(Path(options.file)):
-            _print(_estimate_of_run(options), {}, console, None)
+            _print(FileEstimate(_estimate_of_run(options)), {}, console)
             console.check_all_was_printed()
             return
         folder = _folder(options, console)
         answer = estimate_file(options, console, folder)
         files = {} if folder is None else _write_files(folder, answer, typed)
-    _print(answer.result, files, console, answer.saved, answer.leaderboard)
+    _print(answer, files, console)
     where = f"the files are in {folder.path}" if folder else "nothing else was kept"
     console.check_all_was_printed(where)
 
@@ -373,9 +372,10 @@ def _folder(options: EstimateOptions, console: Console) -> OutputFolder | None:
 def _write_files(folder: OutputFolder, answer: FileEstimate, command: str) -> dict[str, str]:
     """Write the files in place of those of an earlier estimate; returns their paths by their names."""
     folder.check_writable()
-    content = answer.content(command)
-    beside = {} if answer.leaderboard is None else {"leaderboard": answer.leaderboard.to_dict()}
-    written = [folder.write_json("estimate.json", answer.main.to_dict() | beside)]
+    content, document = answer.content(command), answer.main.to_dict()
+    if answer.leaderboard is not None:
+        document["leaderboard"] = answer.leaderboard.to_dict()
+    written = [folder.write_json("estimate.json", document)]
     if answer.comparison is None:
         with suppress(FileNotFoundError):  # of other methods than those of this report
             (folder.path / "comparison.json").unlink()
@@ -386,26 +386,19 @@ def _write_files(folder: OutputFolder, answer: FileEstimate, command: str) -> di
     return {path.name: str(path) for path in written}
 
 
-def _print(
-    result: Estimate | Comparison,
-    files: dict[str, str],
-    console: Console,
-    saved: SavedWinner | None,
-    leaderboard: Leaderboard | None = None,
-) -> None:
-    from heldout.estimates.types import Estimate
-
-    main = result if isinstance(result, Estimate) else result[result.main]
-    rows = estimate_rows(main) if isinstance(result, Estimate) else []
-    rows += [] if saved is None else [saved.row(main)]
+def _print(answer: FileEstimate, files: dict[str, str], console: Console) -> None:
+    main, saved, document = answer.main, answer.saved, answer.result.to_dict()
+    rows = estimate_rows(main) if answer.comparison is None else []
+    if saved is not None:
+        rows.append(saved.row(main))
+        document["saved_model"] = saved.to_dict(main)
     rows += [("files", list(files.values()))] if files else []
-    if not isinstance(result, Estimate):
-        console.show(result.tables())
+    if answer.comparison is not None:
+        console.show(answer.comparison.tables())
     if rows:
         console.table(rows)
-    document = result.to_dict() | ({} if saved is None else {"saved_model": saved.to_dict(main)})
-    if leaderboard is not None:
+    if answer.leaderboard is not None:
         console.lines([""])
-        console.show(leaderboard.tables())
-        document["leaderboard"] = leaderboard.to_dict()
+        console.show(answer.leaderboard.tables())
+        document["leaderboard"] = answer.leaderboard.to_dict()
     console.document(document)

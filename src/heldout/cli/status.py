@@ -145,12 +145,8 @@ def run_rows(run: RunStatus, *, is_one_of_several: bool = False) -> list[Row]:
     rows.append(("all fits", work_words(run.seconds)))
     if run.n_left and run.cells_per_second and run.seconds_left:
         most = "at most " if run.barriers else ""
-        rows.append(
-            (
-                "rate",
-                f"{run.cells_per_second:.3g} fits a second; {most}about {duration(run.seconds_left)} for the rest",
-            )
-        )
+        rate = f"{run.cells_per_second:.3g} fits a second; {most}about {duration(run.seconds_left)} for the rest"
+        rows.append(("rate", rate))
     if run.acknowledged:
         rows.append(("last kept", run.acknowledged))
     return rows

@@ -18,7 +18,7 @@ from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from heldout import _defaults
+from heldout import _defaults, spaces
 from heldout._sklearn import BaseSearchCV
 from heldout._text import counted
 from heldout.arguments.sampling import sample_configurations
@@ -66,7 +66,6 @@ from heldout.protocols.nested.protocol import nested_of_search
 from heldout.protocols.search_bootstrap import BootstrapPlan, SearchBootstrapEstimate
 from heldout.readers.table_task import DEFAULT_METRICS, TableTask, check_folds_fit
 from heldout.result import Evaluation
-from heldout.spaces import CoxRegression, preset, published_space
 
 
 def scorer_of(name: str, truth: Truth) -> Any:
@@ -149,9 +148,9 @@ def space_of(
 
     if own is None:
         drawn = {"distributions": True} if options.search in (RANDOM, OPTUNA) else {}
-        published = published_space(options.preset, task.X, task.target, task.truth.kind)
+        published = spaces.published_space(options.preset, task.X, task.target, task.truth.kind)
         space = FileSpace(
-            preset(options.preset, task.X, task.truth.kind, **drawn) if published is None else published
+            spaces.preset(options.preset, task.X, task.truth.kind, **drawn) if published is None else published
         )
     else:
         space = own.space(task.X, task.target)
@@ -222,7 +221,7 @@ def _any_model(task: Task) -> Any:
     """A model of the kind that a function of a trial must return."""
 
     if task.truth.kind is TaskKind.SURVIVAL:
-        return CoxRegression()
+        return spaces.CoxRegression()
     return DummyClassifier() if task.truth.kind.is_classification else DummyRegressor()
 
 

@@ -21,9 +21,8 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier, 
 from sklearn.pipeline import Pipeline
 
 from heldout._record import Record
-from heldout._text import is_one_of
 from heldout._types import Array, Floats
-from heldout.data.checks import check_p_remove
+from heldout.data.checks import check_choice, check_p_remove
 from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.imputation.coefficients import (
@@ -108,11 +107,7 @@ class BackwardSelection:
 
     def __post_init__(self) -> None:
         check_p_remove(self.p_remove)
-        if not is_one_of(self.test, get_args(PooledTest)):
-            raise InputError(
-                f"test must be one of {', '.join(get_args(PooledTest))}, got {shortened(self.test)}.",
-                argument="test",
-            )
+        check_choice("test", self.test, get_args(PooledTest))
         keep: Any = self.keep
         if not isinstance(keep, list | tuple):
             raise InputError(f"keep must be a list of names of columns, got {shortened(keep)}.", argument="keep")

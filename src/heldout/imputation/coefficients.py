@@ -53,34 +53,6 @@ class Coefficients:
     """What exp(value) is: ``odds ratio``, ``hazard ratio``, or empty."""
 
 
-def student_intervals(values: Floats, errors: Floats, df: Floats | float, level: float) -> Floats:
-    """(p, 2): low and high of values (p,) with standard errors (p,), by Student's t; infinite df are the normal.
-
-    Raises InputError when ``level`` is not between 0 and 1.
-
-    Examples
-    --------
-    >>> student_intervals(np.array([1.0]), np.array([0.5]), np.inf, 0.95).round(2)
-    array([[0.02, 1.98]])
-    """
-    if not 0 < level < 1:
-        raise InputError(f"level must be between 0 and 1, got {level}; for instance .95.", argument="level")
-    reach = student.ppf((1 + level) / 2, df) * errors
-    return np.column_stack([values - reach, values + reach])
-
-
-def student_p_values(values: Floats, errors: Floats, df: Floats | float) -> Floats:
-    """(p,): two-sided, of values that are 0.
-
-    Examples
-    --------
-    >>> student_p_values(np.array([1.96]), np.array([1.0]), np.inf).round(3)
-    array([0.05])
-    """
-    found: Floats = 2 * student.sf(np.abs(values) / errors, df)
-    return found
-
-
 def coefficients_of(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Coefficients | None:
     """The coefficients of a fitted model, if it has them with a covariance.
 
@@ -237,7 +209,8 @@ class LinearCoefficients(Record):
     @property
     def p_values(self) -> Floats:
         """(p,): of Student's t or the normal test that the coefficient is 0; NaN where there are none."""
-        return student_p_values(self.values, self.standard_errors, self.df)
+        # Infinite degrees of freedom are the normal distribution.
+        return np.asarray(2 * student.sf(np.abs(self.values) / self.standard_errors, self.df))
 
     def intervals(self, level: float = _defaults.LEVEL) -> Floats:
         """(p, 2): low and high of each coefficient; NaN where there are none.
@@ -247,7 +220,10 @@ class LinearCoefficients(Record):
         InputError
             When ``level`` is not between 0 and 1.
         """
-        return student_intervals(self.values, self.standard_errors, self.df, level)
+        if not 0 < level < 1:
+            raise InputError(f"level must be between 0 and 1, got {level}; for instance .95.", argument="level")
+        reach = student.ppf((1 + level) / 2, self.df) * self.standard_errors
+        return np.column_stack([self.values - reach, self.values + reach])
 
     def to_frame(self, level: float = _defaults.LEVEL) -> Any:
         """A row a coefficient, as a pandas DataFrame (pandas comes with the extra ``app``)."""

@@ -27,7 +27,7 @@ from heldout.errors import InputError
 from heldout.imputation.coefficients import PooledCoefficients, coefficients_of, pool_coefficients
 from heldout.imputation.pooled import PooledModel
 from heldout.imputation.settings import Imputation, imputation_of
-from heldout.imputation.tables import columns_named, filled, holes_of, is_frame, writable
+from heldout.imputation.tables import filled, holes_of, is_frame, writable
 from heldout.metrics.survival import ConcordanceIndex
 from heldout.metrics.survival_model import risks
 
@@ -66,11 +66,7 @@ class Completion(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return X
         table = writable(X)
         # Some imputers draw on with every call.
-        whole = filled(table, holes, deepcopy(self.imputer).transform(table))
-        if (left := holes_of(whole)).any():
-            kind, name = type(self.imputer).__name__, columns_named(table)[int(left.any(axis=0).argmax())]
-            raise InputError(f"the imputer {kind} left missing values in column {name!r}; it must fill all.")
-        return whole
+        return filled(table, holes, deepcopy(self.imputer).transform(table), self.imputer)
 
 
 def with_completions(models: Sequence[Any], imputers: Sequence[Any]) -> PooledModel:

@@ -87,7 +87,8 @@ class PooledModel(BaseEstimator):  # type: ignore[misc]
         if any(classifies):
             if not all(classifies):
                 raise InputError("a pooled model takes classifiers only, or none; got both.")
-            self.classes_ = reduce(_known_to_both, (np.asarray(member.classes_) for member in members))
+            known = (np.asarray(member.classes_) for member in members)
+            self.classes_ = reduce(lambda a, b: a[np.isin(a, b)], known)
 
     @property
     def feature_names_in_(self) -> Any:
@@ -137,7 +138,7 @@ class PooledModel(BaseEstimator):  # type: ignore[misc]
     @available_if(_all_give_survival)  # type: ignore[untyped-decorator]
     def predict_survival_function(self, X: Any, times: Any) -> Floats:
         """(n, n_times): probabilities of no event until each of some times."""
-        if all(_is_cox(member) for member in self.members):
+        if all(is_cox(last_step(member)) for member in self.members):
             hazards = [_log_baseline_hazard(member, X, times) for member in self.members]
             with np.errstate(over="ignore"):
                 return np.exp(-np.exp(self.predict(X)[:, None] + np.mean(hazards, axis=0)))
@@ -171,12 +172,11 @@ def _is_logistic(model: Any) -> bool:
     return len(last.classes_) == 2 or not one_against_rest
 
 
-def _is_cox(model: Any) -> bool:
-    last = last_step(model)
-    return hasattr(last, "coef_") and any(hasattr(last, name) for name in _OF_COX)
-
-
-_OF_COX = ("baseline_cumulative_hazard_", "cum_baseline_hazard_")
+def is_cox(last: Any) -> bool:
+    """Whether a model is a Cox model, ours or another's, by what these call their baselines."""
+    return hasattr(last, "coef_") and any(
+        hasattr(last, name) for name in ("baseline_cumulative_hazard_", "cum_baseline_hazard_")
+    )
 
 
 def _log_baseline_hazard(model: Any, X: Any, times: Any) -> Floats:
@@ -190,7 +190,3 @@ def _log_baseline_hazard(model: Any, X: Any, times: Any) -> Floats:
         cumulative = -np.log(surviving)
         row = np.nan_to_num(surviving * cumulative).argmax(axis=0)
         return np.log(cumulative[row, np.arange(len(row))]) - risk[row]
-
-
-def _known_to_both(a: Array, b: Array) -> Array:
-    return a[np.isin(a, b)]

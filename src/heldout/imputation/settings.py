@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import clone
 
 from heldout._streams import numpy_seed
-from heldout._text import is_one_of
 from heldout._types import Booleans, Floats
+from heldout.data.checks import check_choice, checked_flag
 from heldout.data.task import TaskKind, Truth, shortened
 from heldout.errors import InputError
 from heldout.imputation.backward import BackwardSelection
@@ -89,15 +89,8 @@ class Imputation:
                 f"n_imputations must be a whole number from 2 to 1000, got {shortened(h)}.",
                 argument="n_imputations",
             )
-        if not is_one_of(self.order, get_args(Order)):
-            raise InputError(
-                f"order must be one of {', '.join(get_args(Order))}, got {shortened(self.order)}.", argument="order"
-            )
-        if not is_one_of(self.outcome_in_evaluation, (True, False)):
-            got = shortened(self.outcome_in_evaluation)
-            raise InputError(
-                f"outcome_in_evaluation must be True or False, got {got}.", argument="outcome_in_evaluation"
-            )
+        check_choice("order", self.order, get_args(Order))
+        checked_flag("outcome_in_evaluation", self.outcome_in_evaluation)
         if self.imputer is not None:
             _check_draws(self.imputer)
         self._check_selects()
@@ -224,13 +217,7 @@ class Imputation:
         imputer = self._seeded(entropy, h, place)
         answer = imputer.fit_transform(inputs)
         _check_answer(inputs, answer, type(imputer).__name__)
-        whole = filled(table, holes, answer)
-        if holes_of(whole).any():
-            first = columns_named(table)[int(holes_of(whole).any(axis=0).argmax())]
-            raise InputError(
-                f"the imputer {type(imputer).__name__} left missing values in column {first!r}; it must fill all."
-            )
-        return whole
+        return filled(table, holes, answer, imputer)
 
 
 def imputation_of(wanted: Any) -> Imputation | None:

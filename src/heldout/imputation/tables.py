@@ -139,8 +139,11 @@ def stacked(tables: Sequence[Any]) -> Any:
     return pd.concat(tables, ignore_index=True)
 
 
-def filled(X: Any, holes: Holes, answer: Any) -> Any:
-    """A copy of ``X`` with its holes filled from a table of at least as many columns."""
+def filled(X: Any, holes: Holes, answer: Any, imputer: Any) -> Any:
+    """A copy of ``X`` with its holes filled from the answer of an imputer, which has at least as many columns.
+
+    Raises InputError when the imputer leaves some.
+    """
     whole = X.copy()
     for j in np.flatnonzero(holes.any(axis=0)).tolist():
         rows = np.flatnonzero(holes[:, j])
@@ -151,6 +154,9 @@ def filled(X: Any, holes: Holes, answer: Any) -> Any:
             whole.isetitem(j, column)
         else:
             whole[rows, j] = _of_type(values, X.dtype)
+    if (left := holes_of(whole)).any():
+        kind, name = type(imputer).__name__, columns_named(X)[int(left.any(axis=0).argmax())]
+        raise InputError(f"the imputer {kind} left missing values in column {name!r}; it must fill all.")
     return whole
 
 

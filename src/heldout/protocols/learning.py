@@ -135,13 +135,8 @@ def fit_power_law(sizes: Floats, errors: Floats, variances: Floats) -> PowerLaw 
     with np.errstate(divide="ignore", invalid="ignore"):
         standardised = missed / np.sqrt(np.where(variances > 0, variances, np.nan))
     squares = standardised[~np.isnan(standardised)] ** 2
-    return PowerLaw(
-        law.a,
-        law.b,
-        law.c,
-        residual=float(np.sqrt(weights @ missed**2)),
-        misfit=float(np.sqrt(squares.mean())) if squares.size else float("nan"),
-    )
+    misfit = float(np.sqrt(squares.mean())) if squares.size else float("nan")
+    return replace(law, residual=float(np.sqrt(weights @ missed**2)), misfit=misfit)
 
 
 def _weights(variances: Floats) -> Floats:
@@ -310,12 +305,8 @@ class LearningCurve(Record):
                 self.sizes.tolist(), self.mean[:, self.winner], self.standard_error[:, self.winner], strict=True
             )
         ]
-        whole = {
-            "size": f"{self.n_rows} (all)",
-            "mean": "",
-            "error": "",
-            "curve": self.at(self.n_rows)[self.winner],
-        }
+        curve_at_all = self.at(self.n_rows)[self.winner]
+        whole = {"size": f"{self.n_rows} (all)", "mean": "", "error": "", "curve": curve_at_all}
         title = f"{self.metric} of {self.names[self.winner]} by training rows"
         shown = "training_rows=size curve mean standard_error=error"
         decimals = decimals_of(self.estimate)

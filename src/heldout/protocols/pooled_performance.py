@@ -16,7 +16,6 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, log
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +27,7 @@ from heldout._record import Record
 from heldout._sklearn import rows_at
 from heldout._streams import RandomState, entropy_of
 from heldout._types import Array, Indices
-from heldout.data.checks import check_count
+from heldout.data.checks import check_count, check_interval_settings
 from heldout.data.task import array_of, numbers_of, shortened
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.estimate import estimate
@@ -197,13 +196,7 @@ def pool_scores(
             argument="scores",
         )
     check_count("n_rows", n_rows, 2)
-    if isinstance(confidence_level, bool) or not (
-        isinstance(confidence_level, Real) and 0 < float(confidence_level) < 1
-    ):
-        raise InputError(
-            f"confidence_level must lie between 0 and 1, got {shortened(confidence_level)}; for instance .95.",
-            argument="confidence_level",
-        )
+    check_interval_settings(_defaults.BOOTSTRAPS, confidence_level, _defaults.ALTERNATIVE)
     level, scale = float(confidence_level), PoolingScale(*declared.range)
     given = (tuple(values.tolist()), tuple(errors.tolist()))
     if not all(map(scale.holds, given[0])) or not np.isfinite(errors).all():
@@ -299,8 +292,7 @@ def pooled_performance(
     >>> found.scale, len(found.scores), 0 < found.variance_from_missing < 1
     ('logit', 3, True)
     """
-    source = _source(search, X, y)
-    evaluation = source.evaluation
+    evaluation, aggregate, tested = _source(search, X, y)
     name = evaluation.refit_metric if metric is None else metric
     opened = evaluation.metrics.get(name)
     if opened is None:
@@ -312,11 +304,11 @@ def pooled_performance(
     entropy = entropy_of(random_state)
     found = [
         estimate(
-            y, predictions, metric=opened, method="naive_bootstrap", aggregate=source.aggregate,
+            y, predictions, metric=opened, method="naive_bootstrap", aggregate=aggregate,
             groups=evaluation.task.groups, sample_weight=evaluation.task.sample_weight, n_bootstraps=n_bootstraps,
             confidence_level=confidence_level, random_state=entropy,
         )
-        for predictions in source.of_imputations(opened, X, y)
+        for predictions in _of_imputations(evaluation, tested, opened, X, y)
     ]  # fmt: skip
     return pool_scores(
         [each.uncorrected for each in found],
@@ -336,49 +328,42 @@ class _Tested(NamedTuple):
     rows: Indices
 
 
-@dataclass(frozen=True, eq=False)
-class _Source:
-    """What is scored in each imputation."""
-
-    evaluation: Evaluation
-    aggregate: AnyAggregate
-    tested: Sequence[_Tested]
-
-    def of_imputations(self, metric: Metric, X: Any, y: Any) -> list[HeldOutPredictions]:
-        evaluation = self.evaluation
-        task = replace(evaluation.task, X=X, y=y)
-        scoring = Scoring(no_scores, {"score": metric})
-        response = next(each for each in metric.responses if each in evaluation.predictions.responses)
-        n_repeats = 1 + max(one.repeat for one in self.tested)
-        labels = np.full((task.n_rows, n_repeats), -1, dtype=np.int32)
-        by_imputation: dict[int, Array] = {}
-        for repeat, fold, model, rows in self.tested:
-            labels[rows, repeat] = fold
-            for h, member in enumerate(model.pooled_.members):
-                answer = coded_responses(task.truth, scoring, member, rows_at(X, rows))[response]
-                if h not in by_imputation:
-                    nothing = -1 if response is Response.LABELS else np.nan
-                    shape = (task.n_rows, 1, n_repeats, *answer.shape[1:])
-                    by_imputation[h] = np.full(shape, nothing, dtype=answer.dtype)
-                by_imputation[h][rows, 0, repeat] = answer
-        return [
-            replace(
-                evaluation.predictions, responses={response: values}, names=("winner",), folds=labels, failed={},
-                dropped={}, question=None,
-            )
-            for values in by_imputation.values()
-        ]  # fmt: skip
+def _of_imputations(
+    evaluation: Evaluation, tested: Sequence[_Tested], metric: Metric, X: Any, y: Any
+) -> list[HeldOutPredictions]:
+    """What the models of each imputation predict."""
+    task = replace(evaluation.task, X=X, y=y)
+    scoring = Scoring(no_scores, {"score": metric})
+    response = next(each for each in metric.responses if each in evaluation.predictions.responses)
+    n_repeats = 1 + max(one.repeat for one in tested)
+    labels = np.full((task.n_rows, n_repeats), -1, dtype=np.int32)
+    by_imputation: dict[int, Array] = {}
+    for repeat, fold, model, rows in tested:
+        labels[rows, repeat] = fold
+        for h, member in enumerate(model.pooled_.members):
+            answer = coded_responses(task.truth, scoring, member, rows_at(X, rows))[response]
+            if h not in by_imputation:
+                nothing = -1 if response is Response.LABELS else np.nan
+                shape = (task.n_rows, 1, n_repeats, *answer.shape[1:])
+                by_imputation[h] = np.full(shape, nothing, dtype=answer.dtype)
+            by_imputation[h][rows, 0, repeat] = answer
+    return [
+        replace(
+            evaluation.predictions, responses={response: values}, names=("winner",), folds=labels, failed={},
+            dropped={}, question=None,
+        )
+        for values in by_imputation.values()
+    ]  # fmt: skip
 
 
-def _source(search: Any, X: Any, y: Any) -> _Source:
-    """The models of a search, or of a nested estimate, whose winners are fitted again.
+def _source(search: Any, X: Any, y: Any) -> tuple[Evaluation, AnyAggregate, list[_Tested]]:
+    """The models of a search, or of a nested estimate, whose winners are fitted again; and the aggregate.
 
     Raises InputError when there are none.
     """
     if isinstance(search, NestedEstimate) and search.evaluation is not None:
         _check_rows(search.evaluation, X)
-        aggregate = search.evaluation.estimation.aggregate
-        return _Source(search.evaluation, aggregate, _fitted_again(search, X, y))
+        return search.evaluation, search.evaluation.estimation.aggregate, _fitted_again(search, X, y)
     evaluation: Any = getattr(search, "evaluation_", None)
     if not isinstance(evaluation, Evaluation):
         raise InputError(
@@ -395,7 +380,7 @@ def _source(search: Any, X: Any, y: Any) -> _Source:
         )
     _check_rows(evaluation, X)
     tested = [_Tested(*place, _imputing(models[place]), models.test_rows[place]) for place in models]
-    return _Source(evaluation, search.aggregate, tested)
+    return evaluation, search.aggregate, tested
 
 
 def _fitted_again(nested: NestedEstimate, X: Any, y: Any) -> list[_Tested]:

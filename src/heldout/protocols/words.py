@@ -41,55 +41,43 @@ PROTOCOL_WORDS: Mapping[str, MethodWords] = {
     "nested_cv": MethodWords(
         "Nested cross-validation",
         "nested cross-validation",
-        (
-            "The whole search was repeated without each outer fold, its winner was scored on that fold, and the "
-            "estimate was the mean of these scores."
-        ),
+        "The whole search was repeated without each outer fold, its winner was scored on that fold, and the "
+        "estimate was the mean of these scores.",
     ),
     "cross_fitting": MethodWords("Cross-fitting", "cross-fitting", ""),
     "bootstrap_search": MethodWords(
         "Bootstrap of the whole search",
         "the bootstrap of the whole search",
-        (
-            "The whole search was repeated on {bootstraps} bootstrap samples of the data, each winner was scored "
-            "on the data outside its sample, and the estimate was the mean of these scores with their percentiles "
-            "as confidence limits."
-        ),
+        "The whole search was repeated on {bootstraps} bootstrap samples of the data, each winner was scored "
+        "on the data outside its sample, and the estimate was the mean of these scores with their percentiles "
+        "as confidence limits.",
     ),
     "bootstrap_search_models": MethodWords(
         "Bootstrap of all models",
         "the bootstrap of all models",
-        (
-            "All configurations were fitted on {bootstraps} bootstrap samples of the data, for each sample one was "
-            "selected by the models of the other samples and scored on the data outside the sample, and the "
-            "estimate was the mean of these scores with their percentiles as confidence limits."
-        ),
+        "All configurations were fitted on {bootstraps} bootstrap samples of the data, for each sample one was "
+        "selected by the models of the other samples and scored on the data outside the sample, and the "
+        "estimate was the mean of these scores with their percentiles as confidence limits.",
     ),
     "cross_fitted": MethodWords("Cross-fitted", "cross-fitting", ""),  # its flag has the numbers of the search
     "ipl": MethodWords(
         "Inverse power law",
         "the inverse power law of its learning curve",
-        (
-            "The winner was the best configuration at the largest of several training sizes, and an inverse power "
-            "law fitted to its mean errors at all sizes was extrapolated to all rows."
-        ),
+        "The winner was the best configuration at the largest of several training sizes, and an inverse power "
+        "law fitted to its mean errors at all sizes was extrapolated to all rows.",
     ),
     "optimism": MethodWords(
         "Optimism bootstrap",
         "the optimism bootstrap",
-        (
-            "The model was refitted on {bootstraps} bootstrap samples, and the mean difference between its "
-            "performance on its own sample and on the original data (the optimism) was subtracted from the "
-            "apparent performance."
-        ),
+        "The model was refitted on {bootstraps} bootstrap samples, and the mean difference between its "
+        "performance on its own sample and on the original data (the optimism) was subtracted from the "
+        "apparent performance.",
     ),
     "two_stage": MethodWords(
         "Two-stage optimism bootstrap",
         "the two-stage optimism bootstrap",
-        (
-            "The models were refitted on {bootstraps} bootstrap samples to choose the one with the best corrected "
-            "performance, whose optimism was then estimated from new bootstrap samples."
-        ),
+        "The models were refitted on {bootstraps} bootstrap samples to choose the one with the best corrected "
+        "performance, whose optimism was then estimated from new bootstrap samples.",
     ),
     "oob": MethodWords(
         "Out-of-bag bootstrap",
@@ -99,19 +87,15 @@ PROTOCOL_WORDS: Mapping[str, MethodWords] = {
     "632": MethodWords(
         ".632 bootstrap",
         "the .632 bootstrap",
-        (
-            "The model was refitted on {bootstraps} bootstrap samples, and the estimate was .368 times the "
-            "apparent performance plus .632 times the performance on the data outside the samples."
-        ),
+        "The model was refitted on {bootstraps} bootstrap samples, and the estimate was .368 times the "
+        "apparent performance plus .632 times the performance on the data outside the samples.",
     ),
     "632+": MethodWords(
         ".632+ bootstrap",
         "the .632+ bootstrap",
-        (
-            "The model was refitted on {bootstraps} bootstrap samples, and the estimate was a weighted mean of the "
-            "apparent performance and that on the data outside the samples, with more weight on the latter the "
-            "more the model overfitted."
-        ),
+        "The model was refitted on {bootstraps} bootstrap samples, and the estimate was a weighted mean of the "
+        "apparent performance and that on the data outside the samples, with more weight on the latter the "
+        "more the model overfitted.",
     ),
 }
 

@@ -24,6 +24,7 @@ from sklearn.preprocessing import OneHotEncoder
 from heldout._record import value_text
 from heldout._types import Floats
 from heldout.imputation import coefficients
+from heldout.imputation.pooled import is_cox
 from heldout.imputation.tables import missing_counts
 from heldout.metrics.survival_model import last_step
 from heldout.spaces.cox import CoxModel, CoxRegression
@@ -113,8 +114,6 @@ class FittedCoefficients(coefficients.LinearCoefficients):
 
 FILLED_IN = "Missing values were filled in once, and the intervals take them for measured ones."
 SELECTED = "The model was selected on these rows, and intervals that ignore the selection are too narrow"
-_BASELINES = ("baseline_cumulative_hazard_", "cum_baseline_hazard_")
-"""What Cox models, ours and others, call theirs."""
 _PENALTIES = ("C", "alpha", "l1_ratio", "shrinkage")
 
 
@@ -149,14 +148,13 @@ def fitted_coefficients(
     found = None if opened.is_searched else coefficients.coefficients_of(last, opened.X, y, sample_weight)
     classes = getattr(last, "classes_", None)
     is_logistic = isinstance(last, LogisticRegression)
-    is_cox = any(hasattr(last, name) for name in _BASELINES)
     squares = isinstance(last, LinearRegression)
     return FittedCoefficients(
         names=(*intercept, *opened.names),
         values=values,
         covariance=None if found is None else found.covariance,
         df=float(len(y) - len(values)) if squares else float("inf"),
-        ratio=coefficients.ODDS_RATIO if is_logistic else coefficients.HAZARD_RATIO if is_cox else "",
+        ratio=coefficients.ODDS_RATIO if is_logistic else coefficients.HAZARD_RATIO if is_cox(last) else "",
         of=str(classes[1]) if is_logistic and classes is not None else "",
         reason="" if found is not None else _reason(opened, sample_weight),
         references=dict(pair for step in opened.before for pair in _references_of(step)),

@@ -35,8 +35,6 @@ from heldout.protocols.validation.replicates import Replicates
 from heldout.protocols.words import frequency_sentence
 from heldout.spaces.regressions import MODELS
 
-"""The value of ``metric`` that stands for all of them."""
-
 _INTERCEPT = "calibration_intercept(given_slope=False)"
 RMS_METRICS: Mapping[TaskKind, Mapping[str, str]] = MappingProxyType(
     {
