@@ -95,12 +95,11 @@ def read_csv(
         like = like or CellFormat()
         dialect, remarks = _dialect_of(path, like.decimal_comma)
         names = _names_and_lengths(dialect)
-        check_names(path, names)
+        check_names(path, named_columns(names))
         tokens = [token for token in MISSING_TOKENS if token not in not_missing]
         as_text = {place: str for place, name in enumerate(names) if name in like.signs}
         frame = _frame(dialect, keep_default_na=False, na_values=tokens, dtype=as_text)
     frame.columns = named_columns(names)
-    check_names(path, list(frame.columns))
     unnamed = next((place for place, name in enumerate(names) if not name), None)
     if unnamed is not None and frame.iloc[:, unnamed].tolist() == list(range(len(frame))):
         frame = frame.drop(columns=frame.columns[unnamed])

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
@@ -34,10 +34,6 @@ from heldout.readers.columns import (
     reads_as_number,
 )
 
-Configurations: TypeAlias = tuple[tuple[str, Mapping[str, str | None]], ...]
-"""Names of configurations, each with its columns and their classes; the class is None for a single column."""
-
-
 _OF_CLASS = re.compile(r"(.+)\[([^\[\]]*)\]")
 MOST_REMARKS = 3
 AS_LONG = "if the table has a line for each row and configuration, use --configuration COL --row COL"
@@ -54,16 +50,18 @@ class ColumnPredictions:
     """A row per line of the file, and one column, or one per class, for each configuration."""
     places: Indices
     """(N, R): the line of the data frame of each row in each repeat."""
-    configurations: Configurations | None = None
-    """The columns of each configuration; None if they follow from the names of the columns."""
+    configurations: Mapping[str, dict[str, str | None]] | None = None
+    """The columns of each configuration and their classes, None for a single column; by default those that follow
+    from the names of the columns.
+    """
     flags: Mapping[Flag, str] = field(default_factory=dict)
     """What a reader of any estimate from these predictions must know."""
 
     @property
-    def by_name(self) -> dict[str, dict[str, str | None]]:
+    def by_name(self) -> Mapping[str, dict[str, str | None]]:
         """The columns of each configuration with their classes; those of a table if names in brackets are such."""
         if self.configurations is not None:
-            return {name: {**columns} for name, columns in self.configurations}
+            return self.configurations
         stems: dict[str, dict[str, str | None]] = {}
         for column in self.frame.columns:
             match = _OF_CLASS.fullmatch(column)

@@ -75,6 +75,18 @@ class PredictionArrays:
             return TaskKind.REGRESSION
         return TaskKind.BINARY if len(self.classes) == 2 else TaskKind.MULTICLASS
 
+    def checked(self, truth: Truth) -> PredictionArrays:
+        """The same, with flags of what contradicts itself; refused are probabilities that are none."""
+        flags = {**self.flags}
+        if self.probabilities is not None:
+            check_probabilities(self.probabilities, self.names)
+            flags |= prediction_columns.exchanged(truth.values, self.probabilities, self.names)
+        if contradictions := self.contradictions():
+            flags |= Flag.LABELS_CONTRADICT_PROBABILITIES.of(
+                lacking=len(contradictions), total=len(self.names), which=quoted(contradictions, 3)
+            )
+        return replace(self, flags=flags)
+
     def contradictions(self) -> tuple[str, ...]:
         """The configurations whose labels do not go with their probabilities.
 
@@ -229,30 +241,6 @@ class PredictionTable(Shown):
     arrays: PredictionArrays | None = None
     remarks: tuple[str, ...] = ()
 
-    @classmethod
-    def of_arrays(
-        cls,
-        truth: Array,
-        arrays: PredictionArrays,
-        source: Source,
-        *,
-        groups: Array | None = None,
-        sample_weight: Array | None = None,
-        remarks: tuple[str, ...] = (),
-    ) -> PredictionTable:
-        """A table of predictions whose kinds are known, with the last of two classes as the positive one."""
-        flags = {**arrays.flags}
-        if arrays.probabilities is not None:
-            check_probabilities(arrays.probabilities, arrays.names)
-            flags |= prediction_columns.exchanged(arrays.truth(truth).values, arrays.probabilities, arrays.names)
-        if contradictions := arrays.contradictions():
-            flags |= Flag.LABELS_CONTRADICT_PROBABILITIES.of(
-                lacking=len(contradictions), total=len(arrays.names), which=quoted(contradictions, 3)
-            )
-        arrays = replace(arrays, flags=flags)
-        held = arrays.held_out(arrays.truth(truth))
-        return cls(truth, held, held.folds, groups, sample_weight, source, arrays, remarks)
-
     @property
     def held(self) -> HeldOutPredictions | None:
         """The predictions where it is known what they are; None where the metric decides."""
@@ -264,20 +252,18 @@ class PredictionTable(Shown):
         return self.predictions if isinstance(self.predictions, prediction_columns.ColumnPredictions) else None
 
     def guessed_metric(self, truth: Truth) -> str:
-        """A metric that fits: ranks for scores, else accuracy or R²."""
-        if truth.kind is TaskKind.SURVIVAL:
-            return "concordance_index"
-        if truth.kind is TaskKind.REGRESSION:
-            return "r2"
+        """A metric that fits: that of the kind of task, but accuracy of two classes that are given as labels."""
+        from heldout.readers.table_task import DEFAULT_METRICS  # which loads the presets
+
         if truth.kind is not TaskKind.BINARY:
-            return "accuracy"
+            return DEFAULT_METRICS[truth.kind]
         if self.columns is not None:
             scores = prediction_columns.holds_scores(
                 self.columns, prediction_columns.prediction_columns_of(self.columns, truth), truth
             )
         else:
             scores = self.arrays is not None and self.arrays.probabilities is not None
-        return "roc_auc" if scores else "accuracy"
+        return DEFAULT_METRICS[TaskKind.BINARY if scores else TaskKind.MULTICLASS]
 
     def held_for(
         self, truth: Truth, metric: Metric, rule: Rule, *, response: ResponseName, threshold: float | None

@@ -459,12 +459,6 @@ def _weights(column: Any) -> Floats | None:
     """The weights of the rows with mean 1; None where all are equal."""
     check_complete(column, "the weights", "its weight: fill them in, or leave these rows out")
     check_numbers(column, "the weights")
-    if (column < 0).any():
-        first = int((column < 0).to_numpy().argmax())
-        raise InputError(
-            f"the weights column {column.name!r} holds {column.iloc[first]!s} in row {first + 1}; weights must be "
-            "at least 0, and with 0 a row counts in no fit and no score."
-        )
     return checked_weights(column.to_numpy(), len(column))
 
 

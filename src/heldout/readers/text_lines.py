@@ -67,14 +67,8 @@ def numbers_of(where: str, cells: Sequence[str | None]) -> Floats:
     return np.array([np.nan if cell is None else float(cell) for cell in cells], dtype=np.float64)
 
 
-def json_object(path: Path) -> dict[str, Any]:
-    """The object in a JSON file, whose entries may be of any type."""
-    content: dict[str, Any] = json_of(path, dict)
-    return content
-
-
-def json_of(path: Path, kind: type) -> Any:
-    """The object or list in a JSON file."""
+def json_of(path: Path, kind: type = dict) -> Any:
+    """The object or list in a JSON file, whose entries may be of any type."""
     with damage_refused(path, "JSON"):
         content = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(content, kind):

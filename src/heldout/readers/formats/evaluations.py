@@ -26,7 +26,7 @@ from heldout.readers.columns import check_numbers, first_no_number, quoted
 from heldout.readers.formats.tool import ColumnUses, Export, Tool
 from heldout.readers.long_table import LineRoles, ResponseColumns, natural_order
 from heldout.readers.tables import Table
-from heldout.readers.text_lines import entry, json_lines, json_object, json_of, opening_lines
+from heldout.readers.text_lines import entry, json_lines, json_of, opening_lines
 
 LOSSES = re.compile(
     r"(?:^|[^a-z])(?:perplexity|bits_per_byte|brier|loss|ter|wer|cer|error|errors|mse|rmse|mae|nll|toxicity)(?:$|[^a-z])"
@@ -359,7 +359,7 @@ class Inspect(Evaluations):
 
 def _inspect_log(path: Path) -> dict[str, Any]:
     if path.suffix == ".json":
-        return json_object(path)
+        return json_of(path)
     try:
         from inspect_ai.log import read_eval_log
     except ImportError:
@@ -405,7 +405,7 @@ class Helm(Evaluations):
         for path in self.paths(export):
             run, beside = path.resolve().parent.name, path.with_name("run_spec.json")
             named = self._MODEL.search(run)
-            spec = json_object(beside) if beside.is_file() else {}
+            spec = json_of(beside) if beside.is_file() else {}
             system = entry(spec, "adapter_spec", "model") or (named[1] if named else run)
             task = self._MODEL.sub("", run).strip(",:")
             for line in json_of(path, list):
@@ -435,7 +435,7 @@ class Promptfoo(Evaluations):
 
     def answers(self, export: Export) -> Iterator[ScoredAnswer]:
         for path in filter(self.wrote, self.paths(export)):
-            results = entry(json_object(path), "results", "results") or ()
+            results = entry(json_of(path), "results", "results") or ()
             several = len({entry(result, "prompt", "label") for result in results}) > 1
             places: dict[str, set[Any]] = {}
             for result in results:

@@ -21,7 +21,7 @@ from heldout.readers.columns import check_numbers, damage_refused, quoted
 from heldout.readers.formats.tool import ColumnUses, Export, Tool, with_prefix
 from heldout.readers.long_table import LineRoles
 from heldout.readers.tables import Table, read_table
-from heldout.readers.text_lines import entry, json_object
+from heldout.readers.text_lines import entry, json_of
 
 _FILE, _FRAMEWORK, _ENSEMBLE = "predictions_out_of_folds.csv", "framework.json", "predictions_ensemble.csv"
 _DATA = "data_info.json"
@@ -73,8 +73,8 @@ class Mljar(Tool):
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         folders = _model_folders(export)
         run = folders[0].parent
-        settings = json_object(run / "params.json") if (run / "params.json").is_file() else {}
-        frameworks = {folder.name: json_object(folder / _FRAMEWORK) for folder in folders}
+        settings = json_of(run / "params.json") if (run / "params.json").is_file() else {}
+        frameworks = {folder.name: json_of(folder / _FRAMEWORK) for folder in folders}
         flags: dict[Flag, str] = {}
         if stopped := [
             name
@@ -109,7 +109,7 @@ def _model_folders(export: Export) -> list[Path]:
 def _model_frame(folder: Path) -> Any:
     """The target of a model with labels, and a column ``prediction_CLASS`` for each class, or ``prediction``."""
     table = read_table(folder / _FILE)
-    frame, about = table.frame, json_object(folder / _FRAMEWORK)
+    frame, about = table.frame, json_of(folder / _FRAMEWORK)
     target = table.column("target", "the target")
     predicted = [name for name in frame.columns if name.startswith("prediction")] or ["prediction"]
     for name in predicted:
@@ -185,7 +185,7 @@ def _rows(path: Path) -> Any:
 
 def _n_given(run: Path) -> int | None:
     """How many rows the data had."""
-    n_rows = json_object(run / _DATA).get("rows") if (run / _DATA).is_file() else None
+    n_rows = json_of(run / _DATA).get("rows") if (run / _DATA).is_file() else None
     return n_rows if type(n_rows) is int else None
 
 

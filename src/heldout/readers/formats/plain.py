@@ -215,16 +215,15 @@ class LongFormat(WideFormat):
 
         columns, remarks = _prediction_columns(table, uses, pivot)
         wide: dict[str, Any] = {}
-        of_each: list[tuple[str, Mapping[str, str | None]]] = []
+        of_each: dict[str, dict[str, str | None]] = {}
         for place, name in enumerate(pivot.names):
-            heads = {}
+            of_each[name] = {}
             for column, label in columns.items():
                 head = free_name(name if label is None else f"{name}[{label}]", wide)
                 wide[head] = table.frame[column].to_numpy()[pivot.lines[..., place].ravel()]
-                heads[head] = label
-            of_each.append((name, heads))
+                of_each[name][head] = label
         places = np.arange(pivot.lines[..., 0].size).reshape(pivot.lines.shape[:2])
-        return ColumnPredictions(pd.DataFrame(wide), places, tuple(of_each), pivot.flags), remarks
+        return ColumnPredictions(pd.DataFrame(wide), places, of_each, pivot.flags), remarks
 
 
 def _check_folds_of_repeats(roles: LineRoles, folds: Array) -> None:

@@ -28,7 +28,7 @@ from heldout.readers.columns import check_complete, damage_refused
 from heldout.readers.formats.tool import ColumnUses, Export, Tool, check_target, with_values
 from heldout.readers.long_table import LineRoles, ResponseColumns
 from heldout.readers.tables import Table
-from heldout.readers.text_lines import json_object
+from heldout.readers.text_lines import json_of
 
 _MATRIX, _METADATA, _LABELS = "pred-val.dat", "metadata.json", "label-val.csv.zip"
 _COMPLETE = "is the copy complete?"
@@ -117,7 +117,7 @@ def _matrix(folder: Path) -> tuple[Sequence[str], Floats]:
     """The models, and their predictions (models, rows) or (models, rows, classes)."""
     path = folder / _METADATA
     try:
-        about = of_type(_About, {name: value for name, value in json_object(path).items() if name in _ABOUT})
+        about = of_type(_About, {name: value for name, value in json_of(path).items() if name in _ABOUT})
     except ValueError as error:
         raise InputError(f"{path} does not describe the predictions ({error}); {_COMPLETE}") from None
     models, sizes, kind = about.models, about.pred_val_shape, np.dtype(about.dtype.value)

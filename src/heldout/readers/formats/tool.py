@@ -406,13 +406,18 @@ class Tool(ABC):
             as_labels = (_AS_LABELS.format(columns=labels),) * (len(arrays.classes) > 2)
         columns = replace(roles, settings=pivot.settings).columns
         shown = {use: (" in " if use == "folds" else ", ").join(names) for use, names in columns.items()}
-        return PredictionTable.of_arrays(
+        truth = arrays.truth(pivot.truth)
+        arrays = arrays.checked(truth)
+        held = arrays.held_out(truth)
+        return PredictionTable(
             pivot.truth,
-            arrays,
+            held,
+            held.folds,
+            checked_groups(pivot.groups, len(pivot.truth)),
+            checked_weights(pivot.weights, len(pivot.truth)),
             Source(table.name, self.name, self.title, shown if roles.shown is None else roles.shown),
-            groups=checked_groups(pivot.groups, len(pivot.truth)),
-            sample_weight=checked_weights(pivot.weights, len(pivot.truth)),
-            remarks=(*table.remarks, *as_labels, *roles.remarks),
+            arrays,
+            (*table.remarks, *as_labels, *roles.remarks),
         )
 
 
