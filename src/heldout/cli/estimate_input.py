@@ -235,38 +235,38 @@ def read(options: EstimateOptions, console: Console) -> EstimateInput:
     from heldout.selection import rule_of
 
     export = Export.of(options.file)
-    found = _recognised(export, options)
-    if found.arrays is not None:
-        console.say(str(found.source))
-    doubts = () if found.columns is None else remarks_on_whole_numbers(found.columns)
-    for remark in (*found.remarks, *doubts):
+    table = _recognised(export, options)
+    if table.arrays is not None:
+        console.say(str(table.source))
+    doubts = () if table.columns is None else remarks_on_whole_numbers(table.columns)
+    for remark in (*table.remarks, *doubts):
         console.note(remark)
-    truth = _with_positive(_truth(found, options), found, options.positive)
-    roles = own_roles(export.table_with()) if found.source.format == "heldout" else None
-    metric = _metric(options, roles, truth, found, console)
-    held, threshold = found.held_for(
+    truth = _with_positive(_truth(table, options), table, options.positive)
+    roles = own_roles(export.table_with()) if table.source.format == "heldout" else None
+    metric = _metric(options, roles, truth, table, console)
+    held, threshold = table.held_for(
         truth,
         metric,
-        rule_of(options.selection or _remembered(found).selection or "best"),
+        rule_of(options.selection or _remembered(table).selection or "best"),
         response=cast("ResponseName", options.response),
         threshold=options.threshold,
     )
-    console.say(_what_was_read(found, truth, held, metric))
+    console.say(_what_was_read(table, truth, held, metric))
     # Columns named by their classes, and our own files, know their direction.
-    known = roles is not None or (found.arrays is not None and found.arrays.probabilities is not None)
+    known = roles is not None or (table.arrays is not None and table.arrays.probabilities is not None)
     upside_down = {} if known else flag_of_upside_down(truth, held)
     if upside_down and options.positive is None:
         sentence = next(iter(upside_down.values()))
         raise InputError(f"{sentence} If not, say --positive {shlex.quote(str(truth.pos_label))}.")
     held = replace(held, flags={**held.flags, **upside_down})
-    return EstimateInput(found, roles, held, full_name(metric), threshold)
+    return EstimateInput(table, roles, held, full_name(metric), threshold)
 
 
-def _remembered(found: PredictionTable) -> SearchQuestion:
+def _remembered(table: PredictionTable) -> SearchQuestion:
     """What the file says of the search that wrote it."""
     from heldout.predictions import SearchQuestion
 
-    return SearchQuestion() if found.held is None else found.held.remembered
+    return SearchQuestion() if table.held is None else table.held.remembered
 
 
 def _recognised(export: Export, options: EstimateOptions) -> PredictionTable:
@@ -285,7 +285,7 @@ def _recognised(export: Export, options: EstimateOptions) -> PredictionTable:
     return known.read(export, uses)
 
 
-def _truth(found: PredictionTable, options: EstimateOptions) -> Truth:
+def _truth(table: PredictionTable, options: EstimateOptions) -> Truth:
     """The target in the kind that the metric needs, else in the kind of its values."""
     from heldout.data.task import TaskKind, has_fields, no_labels, truth_of
     from heldout.metrics import metric_named
@@ -294,49 +294,49 @@ def _truth(found: PredictionTable, options: EstimateOptions) -> Truth:
 
     metric = options.metric
     tasks = None if metric is None else metric_named(metric).tasks
-    if options.event is not None or has_fields(found.truth):
-        return truth_of(found.truth, TaskKind.SURVIVAL)
+    if options.event is not None or has_fields(table.truth):
+        return truth_of(table.truth, TaskKind.SURVIVAL)
     if tasks == frozenset({TaskKind.SURVIVAL}):
         raise InputError(
             f"--metric {metric} is for times to an event; name the column that tells whether the event happened "
             "with --event COL."
         )
-    if found.arrays is not None:
-        return found.arrays.truth(found.truth)
-    if found.held is not None and found.held.classes is not None:
-        return truth_of(found.truth, TaskKind.MULTICLASS, classes=found.held.classes)
+    if table.arrays is not None:
+        return table.arrays.truth(table.truth)
+    if table.held is not None and table.held.classes is not None:
+        return truth_of(table.truth, TaskKind.MULTICLASS, classes=table.held.classes)
     if tasks is not None and TaskKind.REGRESSION not in tasks:
-        fractions = no_labels(found.truth)
+        fractions = no_labels(table.truth)
         if fractions.any():
             raise InputError(
                 f"--metric {metric} is for labels, but the target holds numbers with decimals (such as "
-                f"{found.truth[fractions][0]:.6g}); use a metric of numbers such as r2, or name another --target."
+                f"{table.truth[fractions][0]:.6g}); use a metric of numbers such as r2, or name another --target."
             )
-        return truth_of(found.truth, TaskKind.MULTICLASS)
-    if metric is not None and reads_as_numbers(metric_named(metric), found.truth):
-        return truth_of(found.truth, TaskKind.REGRESSION)
-    truth = truth_of(found.truth)
+        return truth_of(table.truth, TaskKind.MULTICLASS)
+    if metric is not None and reads_as_numbers(metric_named(metric), table.truth):
+        return truth_of(table.truth, TaskKind.REGRESSION)
+    truth = truth_of(table.truth)
     # Whole numbers of many values are amounts: no table of predictions has one class for every few rows.
-    many = truth.n_classes * 5 > truth.n_rows and found.truth.dtype.kind in "iuf"
-    if many or (found.columns is not None and holds_amounts(found.columns, truth)):
-        return truth_of(found.truth, TaskKind.REGRESSION)
+    many = truth.n_classes * 5 > truth.n_rows and table.truth.dtype.kind in "iuf"
+    if many or (table.columns is not None and holds_amounts(table.columns, truth)):
+        return truth_of(table.truth, TaskKind.REGRESSION)
     return truth
 
 
-def _with_positive(truth: Truth, found: PredictionTable, label: str | None) -> Truth:
+def _with_positive(truth: Truth, table: PredictionTable, label: str | None) -> Truth:
     """The target with its positive class: that of our own file, or the one of --positive."""
     from heldout.data.task import labels_text
     from heldout.readers.table_task import code_of_text, with_usual_positive
 
-    own = None if found.held is None or found.arrays is not None else found.held.positive
+    file_code = None if table.held is None or table.arrays is not None else table.held.positive
     if label is None:
-        return with_usual_positive(truth) if own is None else truth.with_positive(own)
+        return with_usual_positive(truth) if file_code is None else truth.with_positive(file_code)
     code = code_of_text(truth, label)
-    if own is not None and code != own:
+    if file_code is not None and code != file_code:
         assert truth.classes is not None
         raise InputError(
-            f"--positive {label}: the scores in this file point to class {labels_text([truth.classes[own]])}, "
-            "which was fixed when they were made; leave the option out."
+            f"--positive {label}: the scores in this file point to class "
+            f"{labels_text([truth.classes[file_code]])}, which was fixed when they were made; leave the option out."
         )
     return truth.with_positive(code)
 
@@ -345,35 +345,35 @@ def _metric(
     options: EstimateOptions,
     roles: ColumnRoles | None,
     truth: Truth,
-    found: PredictionTable,
+    table: PredictionTable,
     console: Console,
 ) -> Metric:
     from heldout.metrics import check_fits, metric_named
     from heldout.metrics.base import full_name
 
-    own = None if roles is None else roles.metric
-    if own is None and (remembered := _remembered(found).metric) is not None:
-        own = full_name(remembered)
-    name = options.metric or own or found.guessed_metric(truth)
+    default = None if roles is None else roles.metric
+    if default is None and (remembered := _remembered(table).metric) is not None:
+        default = full_name(remembered)
+    name = options.metric or default or table.guessed_metric(truth)
     if options.metric is None:
         console.say(f"Metric: {name}. To choose another: --metric NAME.")
     with about_option("--metric", name):
         return check_fits(metric_named(name), truth)
 
 
-def _what_was_read(found: PredictionTable, truth: Truth, held: HeldOutPredictions, metric: Metric) -> str:
+def _what_was_read(table: PredictionTable, truth: Truth, held: HeldOutPredictions, metric: Metric) -> str:
     from heldout.data.task import labels_text
 
-    text = f"{found.source.name}: {counted(truth.n_rows, 'row')}, {counted(held.n_configurations, 'configuration')}"
-    own = found.source.format == "heldout"
-    if not own and held.n_configurations > 1:
+    text = f"{table.source.name}: {counted(truth.n_rows, 'row')}, {counted(held.n_configurations, 'configuration')}"
+    is_ours = table.source.format == "heldout"
+    if not is_ours and held.n_configurations > 1:
         text += f" ({held.names[0]!r} to {held.names[-1]!r})"
     if held.n_repeats > 1:
         text += f", {held.n_repeats} repeats"
     text += f", {truth.kind.value} target" if metric.reads_truth else ""
     if truth.positive is None or not metric.reads_truth:
         return f"{text}."
-    otherwise = "" if own else "; --positive LABEL says otherwise"
-    if found.arrays is not None and found.arrays.probabilities is not None and truth.classes is not None:
+    otherwise = "" if is_ours else "; --positive LABEL says otherwise"
+    if table.arrays is not None and table.arrays.probabilities is not None and truth.classes is not None:
         otherwise = f", whose probability is read; --positive {truth.classes[1 - truth.positive]} for the other"
     return f"{text} (positive class {labels_text([truth.pos_label])}{otherwise})."

@@ -81,46 +81,46 @@ class PredictionColumns:
     """Whether each column belongs to a class."""
 
 
-def prediction_columns_of(found: ColumnPredictions, truth: Truth) -> PredictionColumns:
+def prediction_columns_of(table: ColumnPredictions, truth: Truth) -> PredictionColumns:
     """Find the columns of each configuration.
 
     ``name[class]`` is the column of a class if the text in brackets is a class of the target; with two classes the
     column of the positive one is enough. Missing classes, or columns of which only some name a class, are refused.
     """
-    by_name = found.by_name
+    by_name = table.by_name
     classes = [] if truth.classes is None else truth.classes.tolist()
     by_class = {
         name: [
             (None if label is None else place_of_class(label.strip(), classes), column)
-            for column, label in own.items()
+            for column, label in labels.items()
         ]
-        for name, own in by_name.items()
+        for name, labels in by_name.items()
     }
-    codes = {code for own in by_class.values() for code, _ in own}
+    codes = {code for pairs in by_class.values() for code, _ in pairs}
     if codes == {None}:
-        columns = [*by_name.items()] if found.configurations else [(name, [name]) for name in found.frame.columns]
-        several = next((own for _, own in columns if len(own) > 1), None)
+        columns = [*by_name.items()] if table.configurations else [(name, [name]) for name in table.frame.columns]
+        several = next((pairs for _, pairs in columns if len(pairs) > 1), None)
         if several is not None:
             raise InputError(
                 f"{quoted([*several])} belong to classes, but the target is read as numbers; name one column of "
                 "predictions with --prediction COL, or use a metric of labels."
             )
-        return PredictionColumns(tuple(name for name, _ in columns), tuple((*own,) for _, own in columns))
+        return PredictionColumns(tuple(name for name, _ in columns), tuple((*pairs,) for _, pairs in columns))
     needed = {*range(len(classes))} if codes - {None} != {truth.positive} else codes - {None}
-    of_none = [column for own in by_class.values() for code, column in own if code is None]
+    of_none = [column for pairs in by_class.values() for code, column in pairs if code is None]
     if of_none:
-        of_class = next(column for own in by_class.values() for code, column in own if code is not None)
+        of_class = next(column for pairs in by_class.values() for code, column in pairs if code is not None)
         raise InputError(
             f"column {of_none[0]!r} belongs to no class of the target ({labels_text(truth.classes)}), as "
             f"{of_class!r} does; name every column name[class], or none, or leave columns out (--exclude)."
         )
-    for name, own in by_class.items():
-        if len({code for code, _ in own}) < len(own):
+    for name, pairs in by_class.items():
+        if len({code for code, _ in pairs}) < len(pairs):
             raise InputError(
-                f"{quoted([column for _, column in own])} name a class of the target twice; leave one out "
+                f"{quoted([column for _, column in pairs])} name a class of the target twice; leave one out "
                 "(--exclude)."
             )
-        if len(own) != len(needed) or {code for code, _ in own} != needed:
+        if {code for code, _ in pairs} != needed:
             hint = (
                 f" (with two classes the column of the positive one, {labels_text([truth.pos_label])}, is enough; "
                 "--positive LABEL names it)"
@@ -128,17 +128,17 @@ def prediction_columns_of(found: ColumnPredictions, truth: Truth) -> PredictionC
                 else ""
             )
             raise InputError(
-                f"{quoted([column for _, column in own])} of {name!r} must be one column for each class of the "
+                f"{quoted([column for _, column in pairs])} of {name!r} must be one column for each class of the "
                 f"target ({labels_text(truth.classes)}), as other columns name a class{hint}; name every column "
                 "name[class], or none, or leave columns out (--exclude)."
             )
     return PredictionColumns(
-        tuple(by_class), tuple(tuple(column for _, column in sorted(own)) for own in by_class.values()), True
+        tuple(by_class), tuple(tuple(column for _, column in sorted(pairs)) for pairs in by_class.values()), True
     )
 
 
 def held_out(
-    found: ColumnPredictions,
+    table: ColumnPredictions,
     folds: Array | None,
     heads: PredictionColumns,
     truth: Truth,
@@ -152,22 +152,24 @@ def held_out(
     Predictions that the metric cannot use, or that can be read in two ways, are refused.
     """
     if len(heads.columns[0]) == 1:
-        lines = array_of(found.frame[[column for (column,) in heads.columns]], "predictions")
-        array = np.moveaxis(lines[found.places], 2, 1)[..., None]  # (N, R, C) as (N, C, R, 1)
+        lines = array_of(table.frame[[column for (column,) in heads.columns]], "predictions")
+        array = np.moveaxis(lines[table.places], 2, 1)[..., None]  # (N, R, C) as (N, C, R, 1)
     else:
-        of_each = [numbers_of(array_of(found.frame[list(own)], "predictions"), own[0]) for own in heads.columns]
-        array = np.stack([lines[found.places] for lines in of_each], axis=1)
+        of_each = [
+            numbers_of(array_of(table.frame[list(names)], "predictions"), names[0]) for names in heads.columns
+        ]
+        array = np.stack([lines[table.places] for lines in of_each], axis=1)
     several = array.shape[-1] == truth.n_classes > 1
     flags = exchanged(truth.values, array, heads.names) if several else {}
     held = read_predictions(truth, array, metric, response=response, threshold=threshold, folds=folds)
-    return replace(held, names=heads.names, flags={**found.flags, **flags})
+    return replace(held, names=heads.names, flags={**table.flags, **flags})
 
 
-def check_kinds(found: ColumnPredictions, heads: PredictionColumns, truth: Truth, metric: Metric) -> None:
+def check_kinds(table: ColumnPredictions, heads: PredictionColumns, truth: Truth, metric: Metric) -> None:
     """Refuse columns that a metric cannot read, and text among numbers, naming the column, value and row."""
-    frame = found.frame
-    if truth.classes is not None and not heads.per_class and found.configurations is None:
-        check_no_probabilities_of_classes(frame, truth.classes.tolist(), found.by_name.values())
+    frame = table.frame
+    if truth.classes is not None and not heads.per_class and table.configurations is None:
+        check_no_probabilities_of_classes(frame, truth.classes.tolist(), table.by_name.values())
     labels_will_do = truth.kind.is_classification and Response.LABELS in metric.responses
     if truth.kind is TaskKind.MULTICLASS and not heads.per_class:
         if not labels_will_do:
@@ -192,9 +194,9 @@ def check_kinds(found: ColumnPredictions, heads: PredictionColumns, truth: Truth
     )
 
 
-def remarks_on_whole_numbers(found: ColumnPredictions) -> tuple[str, ...]:
+def remarks_on_whole_numbers(table: ColumnPredictions) -> tuple[str, ...]:
     """Remarks on columns of whole numbers: a forgotten column of groups or rows would count as a configuration."""
-    frame = found.frame
+    frame = table.frame
     whole = [name for name in frame.columns if frame[name].dtype.kind in "iu" and frame[name].nunique() > 2]
     others = [name for name in frame.columns if name not in whole]
     if not whole or len(whole) >= len(others) or any(frame[name].dtype.kind != "f" for name in others):
@@ -206,20 +208,20 @@ def remarks_on_whole_numbers(found: ColumnPredictions) -> tuple[str, ...]:
     )
 
 
-def holds_amounts(found: ColumnPredictions, truth: Truth) -> bool:
+def holds_amounts(table: ColumnPredictions, truth: Truth) -> bool:
     """Whether numbers with decimals are predicted of whole numbers that could be several classes: of counts."""
     if truth.kind is not TaskKind.MULTICLASS or truth.classes is None or truth.classes.dtype.kind not in "iuf":
         return False
-    of_classes = any(label is not None for own in found.by_name.values() for label in own.values())
-    numeric = all(dtype.kind in "iuf" for dtype in found.frame.dtypes)
-    return not of_classes and numeric and any(no_labels(column).any() for column in found.frame.to_numpy().T)
+    of_classes = any(label is not None for labels in table.by_name.values() for label in labels.values())
+    numeric = all(dtype.kind in "iuf" for dtype in table.frame.dtypes)
+    return not of_classes and numeric and any(no_labels(column).any() for column in table.frame.to_numpy().T)
 
 
-def holds_scores(found: ColumnPredictions, heads: PredictionColumns, truth: Truth) -> bool:
+def holds_scores(table: ColumnPredictions, heads: PredictionColumns, truth: Truth) -> bool:
     """Whether columns of a classification hold scores, or only labels of its classes."""
-    numeric = all(dtype.kind in "iuf" for dtype in found.frame.dtypes)
+    numeric = all(dtype.kind in "iuf" for dtype in table.frame.dtypes)
     labels = set([] if truth.classes is None else truth.classes.tolist())
-    hard = all(set(found.frame[name].dropna()) <= labels for name in found.frame)
+    hard = all(set(table.frame[name].dropna()) <= labels for name in table.frame)
     return numeric and (heads.per_class or not hard)
 
 
@@ -235,15 +237,15 @@ def exchanged(codes: Codes, probabilities: Floats, names: Sequence[str]) -> dict
     """
     first = probabilities[:, :, 0]
     rows = ~np.isnan(first).any(axis=(1, 2))
-    found = set[int]()
+    places = set[int]()
     for code in np.unique(codes[rows]) if len(np.unique(codes[rows])) > 1 else ():
-        own, values = codes[rows] == code, first[rows, :, code]
-        areas = np.array([roc_auc_score(own, column) for column in values.T]) - 0.5
-        error = np.sqrt((len(own) + 1) / (12 * own.sum() * (~own).sum()))
+        of_class, values = codes[rows] == code, first[rows, :, code]
+        areas = np.array([roc_auc_score(of_class, column) for column in values.T]) - 0.5
+        error = np.sqrt((len(of_class) + 1) / (12 * of_class.sum() * (~of_class).sum()))
         least = max(np.median(areas) / 2, NormalDist().inv_cdf(1 - 0.005 / first[0].size) * error)
         if np.median(areas) > 0:
-            found |= {*np.flatnonzero((-areas > least) & (values.std(axis=0) > LEAST_SPREAD))}
-    which = [names[j] for j in sorted(found)]
+            places |= {*np.flatnonzero((-areas > least) & (values.std(axis=0) > LEAST_SPREAD))}
+    which = [names[j] for j in sorted(places)]
     named = {"lacking": len(which), "total": len(names), "which": quoted(which, 3)}
     return Flag.CLASSES_EXCHANGED.of(**named) if which else {}
 
@@ -256,9 +258,9 @@ def check_no_probabilities_of_classes(
     ``stems``: columns of one name but for the text in brackets.
     """
     named = [*columns_of_classes(list(predictions.columns), [str(label) for label in classes])]
-    alike = [[*columns] for columns in stems]
+    alike = [[*stem] for stem in stems]
     named += [dict.fromkeys(columns, "") for columns in alike if len(columns) == len(classes)]
-    together = next((list(own) for own in named if _sum_to_one(predictions[list(own)])), None)
+    together = next((list(columns) for columns in named if _sum_to_one(predictions[list(columns)])), None)
     together = together or _neighbours(predictions, len(classes))
     if together:
         raise InputError(
@@ -276,9 +278,9 @@ def _neighbours(predictions: Any, n_classes: int) -> list[str]:
     n_windows = len(numeric) - n_classes + 1
     near = np.abs(values[:50, :n_windows] + sum(values[:50, j : j + n_windows] for j in range(1, n_classes)) - 1)
     for first in np.flatnonzero((np.nan_to_num(near) <= _ROUNDED).all(axis=0)):
-        own = numeric[first : first + n_classes]
-        if _sum_to_one(predictions[own]):
-            return own
+        columns = numeric[first : first + n_classes]
+        if _sum_to_one(predictions[columns]):
+            return columns
     return []
 
 

@@ -62,7 +62,7 @@ _OF_COLUMNS: tuple[Tool, ...] = (
     Evalstats(),
     Scores(),
 )
-FORMATS: Mapping[str, Tool] = {known.name: known for known in (*_OF_COLUMNS, *_OF_FILES)}
+FORMATS: Mapping[str, Tool] = {tool.name: tool for tool in (*_OF_COLUMNS, *_OF_FILES)}
 """By name; to add a tool, write one file and one line here."""
 
 
@@ -77,24 +77,26 @@ def format_of(export: Export, uses: ColumnUses, name: str = "auto") -> Tool:
         return FORMATS[name]
     if FORMATS["long"].recognises(export, uses):
         return FORMATS["long"]
-    found = [known for known in _OF_FILES if known.recognises(export, uses)] or [
-        known for known in _OF_COLUMNS if known.recognises(export, uses)
+    tools = [tool for tool in _OF_FILES if tool.recognises(export, uses)] or [
+        tool for tool in _OF_COLUMNS if tool.recognises(export, uses)
     ]
-    if len(found) > 1:
+    if len(tools) > 1:
         raise InputError(
-            f"{export.name} can be read in {len(found)} ways: "
-            + ", or ".join(f"as {known.title} (`format={known.name!r}`, by {known.signs})" for known in found)
+            f"{export.name} can be read in {len(tools)} ways: "
+            + ", or ".join(f"as {tool.title} (`format={tool.name!r}`, by {tool.signs})" for tool in tools)
             + "; say which with `format=`.",
             argument="format",
         )
-    if found:
-        return found[0]
+    if tools:
+        return tools[0]
     if export.table is not None:
         return FORMATS["wide"]
     parts = {} if export.path is None else parts_of(export, *AutoGluon.endings)
-    own = [str(part.path) for part in parts.values() if part.table is not None and part.table.metadata is not None]
-    if own:
-        raise InputError(f"{export.name} is a folder; name the file of predictions in it, {own[0]}.")
+    files = [
+        str(part.path) for part in parts.values() if part.table is not None and part.table.metadata is not None
+    ]
+    if files:
+        raise InputError(f"{export.name} is a folder; name the file of predictions in it, {files[0]}.")
     if parts:
         return FORMATS["autogluon"]
     raise InputError(

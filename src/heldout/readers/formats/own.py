@@ -380,38 +380,38 @@ class OwnFile(Tool):
         return LineRoles(whole=True, when_damaged=_CUT)
 
     def predictions(self, table: Table, roles: LineRoles, uses: ColumnUses) -> PredictionTable:
-        own = own_roles(table)
-        assert own is not None, "tables() refuses tables without"
+        columns = own_roles(table)
+        assert columns is not None, "tables() refuses tables without"
         pivot = pivot_of(table, roles, self.configuration)
         for noun, size, written in zip(
-            ("rows", "repeats"), pivot.lines.shape[:2], (own.rows, own.repeats), strict=True
+            ("rows", "repeats"), pivot.lines.shape[:2], (columns.rows, columns.repeats), strict=True
         ):
             if written not in (None, size):
                 raise InputError(
                     f"{table.name} has {size} {noun}, and {written} in its metadata 'heldout'; {_CUT}."
                 )
-        classes = None if own.classes is None else np.asarray(own.classes)
+        classes = None if columns.classes is None else np.asarray(columns.classes)
         lines = pivot.lines[..., 0]
-        array = np.ascontiguousarray(_predictions_of(table.frame, own, classes)[lines].swapaxes(1, 2))
-        if own.response in (Response.PROBABILITIES, Response.SURVIVAL):
-            check_probabilities(array, own.names, of_classes=own.response is Response.PROBABILITIES)
+        array = np.ascontiguousarray(_predictions_of(table.frame, columns, classes)[lines].swapaxes(1, 2))
+        if columns.response in (Response.PROBABILITIES, Response.SURVIVAL):
+            check_probabilities(array, columns.names, of_classes=columns.response is Response.PROBABILITIES)
         truth = pivot.truth
         if classes is not None:
-            truth = classes[KnownClasses(classes).codes(table.frame[own.target])[lines[:, 0]]]
-        elif own.event is None:
-            check_numbers(table.frame[own.target], "the target")
+            truth = classes[KnownClasses(classes).codes(table.frame[columns.target])[lines[:, 0]]]
+        elif columns.event is None:
+            check_numbers(table.frame[columns.target], "the target")
         groups = checked_groups(pivot.groups, len(truth))
         weights = checked_weights(pivot.weights, len(truth))
         folds = None if pivot.folds is None else _checked_folds(table.frame["fold"])[lines]
         predictions = HeldOutPredictions(
-            responses={own.response: array},
+            responses={columns.response: array},
             folds=folds,
             classes=classes,
-            failed=own.failed,
-            dropped=own.dropped,
-            times=own.times,
-            question=replace(_question(own, truth), groups=groups, sample_weight=weights),
-            **{name: getattr(own, name) for name in SAME},
+            failed=columns.failed,
+            dropped=columns.dropped,
+            times=columns.times,
+            question=replace(_question(columns, truth), groups=groups, sample_weight=weights),
+            **{name: getattr(columns, name) for name in SAME},
         )
         source = Source(table.name, self.name, self.title)
         return PredictionTable(truth, predictions, folds, groups, weights, source, remarks=table.remarks)
