@@ -120,9 +120,9 @@ def test_what_is_no_array_of_predictions_is_quoted(odd: Any) -> None:
 
 def test_two_configurations_of_one_name_are_refused() -> None:
     scores = pd.DataFrame(np.random.default_rng(0).random((20, 3)), columns=["a", "b", "a"])
-    with pytest.raises(ho.InputError, match="two are named 'a'; name each once"):
+    with pytest.raises(ho.InputError, match="two configurations are named 'a'; name each once"):
         ho.estimate(Y, scores, metric="roc_auc")
-    with pytest.raises(ho.InputError, match="two are named 'a'; name each once"):
+    with pytest.raises(ho.InputError, match="two configurations are named 'a'; name each once"):
         ho.estimate_from_scores(scores[:5], method="bbc_f", greater_is_better=True)
 
 

@@ -58,7 +58,7 @@ def test_a_table_names_its_configurations():
 
 
 def test_two_configurations_of_one_name_are_refused():
-    with pytest.raises(ho.InputError, match=r"two are named .b."):
+    with pytest.raises(ho.InputError, match=r"two configurations are named .b."):
         of(names=list("abcdbe"))
 
 

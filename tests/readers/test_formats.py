@@ -408,3 +408,24 @@ def test_arrays_side_by_side_are_the_predictions_of_configurations() -> None:
     ):
         with pytest.raises(ho.InputError, match=said):
             ho.read_predictions(wrong[0], **wrong[1])
+
+
+def test_no_configuration_is_lost_to_another_of_its_name() -> None:
+    y, rng = np.arange(40) % 2, np.random.default_rng(0)
+    scores, labels = rng.random((2, 40)), np.where(y, "yes", "no")
+    shares = [pd.DataFrame({"yes": share, "no": 1 - share}) for share in scores]
+    for arrays, target in ((scores, y), (shares, labels)):
+        with pytest.raises(ho.InputError, match=r"two configurations are named .1.; name each once"):
+            ho.read_predictions({1: arrays[0], "1": arrays[1]}, target=target)
+
+    # Prompts that differ beyond what names show.
+    prompts = [f"{'Think step by step. ' * 20}{end}" for end in "ab"]
+    lines = {"row": np.tile(np.arange(40), 2), "prompt": np.repeat(prompts, 40), "y": np.tile(y, 2)}
+    long = pd.DataFrame(lines | {"p": scores.ravel()})
+    table = ho.read_predictions(long, target="y", configuration="prompt", row="row")
+    found, expected = (
+        ho.estimate(*asked, metric="roc_auc", n_bootstraps=20, random_state=0)
+        for asked in ((table,), (y, scores.T))
+    )
+    assert (found.value, found.uncorrected) == (expected.value, expected.uncorrected)
+    assert (found.selected_name or "").endswith(" #2") == (expected.selected == 1)

@@ -323,7 +323,7 @@ def distinct_names(given: Iterable[Any]) -> tuple[str, ...]:
     names = tuple(map(str, given))
     again = next((name for place, name in enumerate(names) if name in names[:place]), None)
     if again is not None:
-        raise InputError(f"a column is a configuration, and two are named {again!r}; name each once.")
+        raise InputError(f"two configurations are named {shortened(again)}; name each once.")
     return names
 
 

@@ -292,6 +292,21 @@ def place_of_class(text: str, classes: Sequence[Any]) -> int | None:
     return None
 
 
+def free_names(names: Sequence[str], taken: Iterable[str] = ()) -> list[str]:
+    """Names that differ from each other and from those in ``taken``: of two that are the same one gets a number.
+
+    Examples
+    --------
+    >>> free_names(["m", "n", "m"])
+    ['m', 'n', 'm #2']
+    """
+    used, distinct = {*taken}, []
+    for name in names:
+        distinct.append(free_name(name, used))
+        used.add(distinct[-1])
+    return distinct
+
+
 def free_name(name: str, taken: Container[str]) -> str:
     """The name, or with a number behind it if another column has it.
 

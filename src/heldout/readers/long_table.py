@@ -24,6 +24,7 @@ from heldout.readers.columns import (
     check_complete,
     check_numbers,
     events_of_column,
+    free_names,
     is_setting,
     labels_of_column,
     plain,
@@ -403,7 +404,8 @@ def _configuration_key(frame: Any, columns: Sequence[str], name: str) -> LineKey
             "`configuration=`, or leave out with `exclude=` a column that is none (to bound one configuration "
             "named beforehand: heldout estimate --fixed-configuration NAME)."
         )
-    return LineKey("configuration", codes, labels)
+    # Long names are cut, and may then be the same.
+    return LineKey("configuration", codes, free_names(labels))
 
 
 def _setting_key(column: Any) -> LineKey:

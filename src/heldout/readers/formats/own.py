@@ -23,7 +23,7 @@ from heldout.flags import Flag
 from heldout.metrics import check_fits, metric_named
 from heldout.metrics.base import Metric, Response, check_among, full_name, times_of
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions, SearchQuestion
-from heldout.readers.columns import KnownClasses, check_complete, check_numbers, first_line, free_name
+from heldout.readers.columns import KnownClasses, check_complete, check_numbers, first_line, free_names
 from heldout.readers.formats.tool import ColumnUses, Export, Tool
 from heldout.readers.long_table import LineRoles, pivot_of
 from heldout.readers.prediction_table import PredictionTable, Source, check_probabilities
@@ -225,7 +225,7 @@ def table_of_predictions(
     n_rows, n_configurations, n_repeats = array.shape[:3]
     response = next(response for response in metric.responses if response in predictions.responses)
     truth_columns = _truth_columns(task.truth, target, event)
-    names = _distinct(predictions.names, taken=(*OWN_COLUMNS, *truth_columns))
+    names = free_names(predictions.names, taken=(*OWN_COLUMNS, *truth_columns))
     classes = predictions.classes
     columns: dict[str, Any] = {
         "row": np.tile(numbers, n_repeats),
@@ -243,7 +243,7 @@ def table_of_predictions(
     outputs: list[list[str]] = []
     for j in range(n_configurations):
         long = np.moveaxis(array[:, j], 1, 0).reshape(n_rows * n_repeats, -1)
-        heads = [names[j]] if array.ndim == 3 else _distinct([f"{names[j]} = {each}" for each in what], [*columns])
+        heads = [names[j]] if array.ndim == 3 else free_names([f"{names[j]} = {each}" for each in what], [*columns])
         for head, values in zip(heads, long.T, strict=True):
             columns[head] = _readable(values, classes) if response is Response.LABELS else values
         outputs.append(heads)
@@ -307,16 +307,6 @@ def _truth_columns(truth: Truth, target: str, event: str | None) -> dict[str, Ar
     if truth.kind is not TaskKind.SURVIVAL:
         return {free[target]: truth.labels()}
     return {free[target]: truth.values["time"], free[event or "event"]: truth.values["event"]}
-
-
-def _distinct(names: Sequence[str], taken: Sequence[str]) -> list[str]:
-    """Column names that differ from each other and from those in ``taken``."""
-    used = {*taken}
-    distinct = []
-    for name in names:
-        distinct.append(free_name(name, used))
-        used.add(distinct[-1])
-    return distinct
 
 
 def _listed(classes: Array | None) -> list[Any]:

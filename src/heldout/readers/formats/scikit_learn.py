@@ -16,6 +16,7 @@ from heldout._types import Array
 from heldout.data.row_labels import in_one_order
 from heldout.data.task import array_of, column_of
 from heldout.errors import InputError
+from heldout.estimates.input_arrays import distinct_names
 from heldout.readers.formats.autogluon import holds_ensemble
 from heldout.readers.formats.plain import WideFormat
 from heldout.readers.formats.tool import ColumnUses, Export, is_frame
@@ -64,7 +65,8 @@ class ScikitLearn(WideFormat):
                 f"arrays of predictions hold no true values; pass them as `target=y`, got {uses.target!r}.",
                 argument="target",
             )
-        columns = [column for name, array in arrays.items() for column in _columns(str(name), array, uses.target)]
+        names = zip(distinct_names(arrays), arrays.values(), strict=True)
+        columns = [column for name, array in names for column in _columns(name, array, uses.target)]
         rows = {len(values) for _, values in columns}
         if len(rows) > 1:
             sizes = ", ".join(f"{name}: {len(array)}" for name, array in arrays.items())

@@ -20,6 +20,7 @@ import numpy as np
 from heldout.data.row_labels import in_order_of, row_labels
 from heldout.data.task import checked_groups, checked_weights, column_of
 from heldout.errors import InputError
+from heldout.estimates.input_arrays import distinct_names
 from heldout.flags import Flag
 from heldout.metrics.base import Response
 from heldout.readers.columns import KnownClasses, check_numbers, free_name, kind_of_prediction, quoted
@@ -223,7 +224,7 @@ def parts_of(export: Export, *endings: str) -> dict[str, Export]:
         ``run_7/predictions.arff``, those of its folders are, and the model has the name of the folder.
     """
     if isinstance(export.value, Mapping):
-        parts = {str(name): Export.of(part) for name, part in export.value.items()}
+        parts = dict(zip(distinct_names(export.value), map(Export.of, export.value.values()), strict=True))
         return {name: replace(part, name=name) if part.path is None else part for name, part in parts.items()}
     if isinstance(export.value, list | tuple):
         if not all(isinstance(part, str | Path) for part in export.value):
