@@ -39,6 +39,8 @@ check_n_features, check_feature_names = _check_n_features, _check_feature_names
 
 # Constraints of parameters. If they go: checks of ours.
 __all__ = ["BaseSearchCV", "HasMethods", "Interval", "Options", "StrOptions"]
+CALLBACKS = "_skl_callbacks"
+"""The attribute with the callbacks of an estimator, from scikit-learn 1.9 on; absent where it has none."""
 CONSTRAINTS_OF_SEARCH: Mapping[str, Any] = BaseSearchCV._parameter_constraints
 fit_context = _fit_context
 

@@ -394,6 +394,7 @@ NAMES_IN_RUN_FILES = {
     "heldout.metrics.regression.Spearman": "heldout.metrics.rank_correlation.Spearman",
     "heldout.metrics.named.SurvivalScorer": "heldout.metrics.survival_scorer.SurvivalScorer",
     "heldout.search.grid": "heldout.search",
+    "heldout.spaces.cox.StatsmodelsCox": "heldout.spaces.cox_statsmodels.StatsmodelsCox",
     "heldout.selection.base.Best": "heldout.selection.best.Best",
 }
 """Modules and classes of ours by the names that run files know: a move must not change a stored run's identity."""

@@ -1,11 +1,13 @@
 """The main job: run a search, choose its winner, and estimate how good the winner is.
 
-``evaluate`` is the flow of the library, one line per stage; functions are named after their results.
+``evaluate`` is the flow of the library, one line per stage; functions are named after their results. At the end is
+what few searches ask for: the default configuration, halves of the rows, fits without two folds, an end by width.
 """
 
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,24 +18,28 @@ from typing import Any
 import numpy as np
 
 from heldout._version import versions
+from heldout.configurations import Configuration, Configurations, checked_entries
 from heldout.data.checks import call_text
+from heldout.data.task import shortened
+from heldout.dropping.base import Barrier, judged_after
+from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.data_flags import flag_of_adaptive
 from heldout.estimates.methods import method_of
+from heldout.estimates.paired.overtuning import DefaultConfiguration, place_of
 from heldout.estimates.types import Estimate
 from heldout.execution.adaptive import Proposals, proposed_results
+from heldout.execution.collect import RaceResults
 from heldout.execution.conclusion import Choose, Conclusion, chosen_in, estimates_of
 from heldout.execution.cross_fit import CrossFit, Obstacle, estimates_of_cross_fit, part_for_estimate
-from heldout.execution.events import SearchFinished, StageStarted
-from heldout.execution.extras import scores_in_halves, smaller_training, stop_of
+from heldout.execution.events import FitsAdded, SearchFinished, StageStarted
 from heldout.execution.fit import final_model
 from heldout.execution.fold_models import fold_models_of, only_model
-from heldout.execution.listeners import tell
-from heldout.execution.run import RunSettings, kept_part, open_run
-from heldout.execution.search import Search
+from heldout.execution.plan import Race
+from heldout.execution.run import OpenRun, RunSettings, Stop, kept_part, open_run
+from heldout.execution.search import Search, imputed
 from heldout.execution.search_check import check_search, warn_if_too_small, warn_of_settings
-from heldout.execution.store.search_note import note_of
-from heldout.execution.store.unfinished_search import SearchSoFar
-from heldout.execution.training_size import SmallerTraining, corrected_for_size, smaller_training_in
+from heldout.execution.store.unfinished_search import SearchSoFar, note_of
+from heldout.execution.training_size import SmallerTraining, competitors, corrected_for_size, smaller_training_in
 from heldout.flags import Flag
 from heldout.imputation.tables import missing_counts
 from heldout.predictions import FoldScores, SearchQuestion
@@ -178,11 +184,11 @@ def evaluation_of(
         Predictions by models of fewer rows, which correct the estimates for training size.
     """
     started = time.perf_counter()
-    search, found, winner, listeners = chosen.search, chosen.found, chosen.winner, running.listeners
+    search, found, winner = chosen.search, chosen.found, chosen.winner
 
     estimates: Mapping[str, Estimate] = {}
     if chosen.estimation.method is not None:
-        tell(listeners, StageStarted("estimate"))
+        running.tell(StageStarted("estimate"))
         if cross_fit is None or not cross_fit.gives_estimate:
             estimates = estimates_of(chosen, n_jobs=running.n_jobs, halves=halves, flags=flags)
         else:
@@ -193,12 +199,12 @@ def evaluation_of(
 
     model = None
     if search.refit and search.deploy == "all":
-        tell(listeners, StageStarted("refit"))
+        running.tell(StageStarted("refit"))
         model = final_model(search.work, search.configurations[winner])
     refitted = time.perf_counter()
     fold_models = None
     if search.keep_models != "none":
-        tell(listeners, StageStarted("fold models"))
+        running.tell(StageStarted("fold models"))
         fold_models = fold_models_of(search.work, running, found, winner, search.keep_models)
         if search.deploy == "bounded":
             model = only_model(fold_models)
@@ -206,7 +212,7 @@ def evaluation_of(
     for_estimate = sum(each.n_fits for each in (cross_fit, smaller_training) if each is not None)
     n_fits = found.n_fits + len(search.folds.halves) + for_estimate
     words = part_for_estimate(for_estimate, n_fits) if for_estimate else ""
-    tell(listeners, SearchFinished(searched + finished - started, words))
+    running.tell(SearchFinished(searched + finished - started, words))
     question = _question(chosen, halves, flags, cross_fit)
     return Evaluation(
         task=search.task, folds=found.folds, configurations=search.configurations, cells=found.cells,
@@ -306,3 +312,121 @@ def _provenance(search: Search) -> dict[str, Any]:
         **({} if search.stop_when_width is None else {"stop_when_width": float(search.stop_when_width)}),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def scores_in_halves(run: OpenRun, chosen: Conclusion) -> dict[str, FoldScores]:
+    """The winner's scores on the splits of halves (splits, 1), one a scorer; each half is a repeat.
+
+    ``run``: open, of the search. NaN where the winner failed or has no score.
+    """
+    folds, scoring = chosen.search.folds, chosen.search.scoring
+    race = Race(folds.halves, configurations=(chosen.winner,))
+    run.run_races([race])
+    cells = run.cell_results(race)
+    in_half = len(folds.halves) // (2 * folds.n_halvings)
+    found = {}
+    for name in chosen.found.fold_scores:
+        metric = scoring.metrics.get(name)
+        greater = metric is None or metric.greater_is_better
+        scores = np.array([[cell.test_scores.get(name, np.nan)] for cell in cells], dtype=np.float64)
+        found[name] = FoldScores(
+            values=scores if greater else -scores,
+            greater_is_better=greater,
+            repeat=np.arange(len(cells), dtype=np.intp) // in_half,
+            test_rows=np.array([len(split.test) for split in folds.halves], dtype=np.intp),
+        )
+    return found
+
+
+def smaller_training(run: OpenRun, chosen: Conclusion) -> SmallerTraining | None:
+    """Fit what competes without two folds at a time, in the run of the search."""
+    search = chosen.search
+    positions, pairs = competitors(chosen), search.folds.without_two
+    # Fits without two folds have places of their own, so that resumed ones can be counted apart.
+    places, n_fits = {split.place for split in pairs}, len(positions) * len(pairs)
+    n_done = sum(cell.place in places and cell.configuration in positions for cell in run.run.acknowledged())
+    run.run.note_end(len(search.configurations), n_fits)
+    run.settings.tell(FitsAdded(len(positions), len(pairs), n_fits, n_done))
+    race = Race(pairs, configurations=positions)
+    run.run_races([race])
+    return smaller_training_in(chosen, run.cell_results(race))
+
+
+FEWEST_ROWS = 50
+"""With fewer predicted rows no interval ends a search: a few rows that all models predict well look tight."""
+
+
+def stop_of(search: Search, most: float, n_jobs: int | None = None) -> Stop:
+    """The rule of a search that ends when the interval of its estimate is no wider than ``most``."""
+    judged = judged_after([split.repeat for split in search.race.splits])
+
+    def stop(barrier: Barrier, found: RaceResults) -> Barrier:
+        # In the middle of a later repeat the few new rows would weigh as much as all others.
+        if barrier.n_rows < FEWEST_ROWS or not judged[barrier.after - 1]:
+            return barrier
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", HeldoutWarning)  # those of the end are enough
+            try:
+                chosen = chosen_in(search, found)
+            except InputError:  # no configuration has a score on these rows
+                return barrier
+            interval = estimates_of(chosen, n_jobs=n_jobs)[found.refit_metric].interval
+        if interval is None:
+            return barrier
+        width = interval.high - interval.low
+        # The leader is the one that the interval is of, which the rule may see otherwise.
+        return replace(barrier, leader=chosen.winner, width=width, stopped=bool(width <= most))
+
+    return stop
+
+
+def default_configuration(
+    default: Any, estimator: Any, search: Search, running: RunSettings
+) -> DefaultConfiguration:
+    """What ``default`` names, with its fits.
+
+    Among the configurations of a fixed search it takes no fit. Otherwise it is fitted on the splits of the search,
+    as a run of its own, and can never be the winner.
+
+    Raises InputError when it is no dict of parameters of the estimator.
+    """
+    if not isinstance(default, Mapping):
+        raise InputError(
+            "default must be a dict of parameters, such as {'C': 1.0}, with {} for the estimator as it is, or "
+            f"None, got {shortened(default)}.",
+            argument="default",
+        )
+    model = None
+    if isinstance(estimator, list | tuple):
+        templates = {name: template for name, template, _ in checked_entries(estimator)}
+        model = default.get("model")
+        if model not in templates:
+            raise InputError(
+                f"default must name an estimator by 'model', one of {', '.join(templates)}, got {model!r}.",
+                argument="default",
+            )
+        estimator = templates[model]
+    wanted = Configuration(0, dict(default), estimator, model)
+    try:
+        wanted.fresh()
+    except InputError as error:
+        error.argument = "default"
+        raise
+    # Before an imputation is put in front: members are compared as the user named them.
+    place = place_of(wanted, search.configurations.members)
+    if place is not None:
+        return DefaultConfiguration(search.configurations[place], place)
+    if search.imputation is not None:
+        wanted = imputed(wanted, search.imputation)
+    work = replace(search.work, configurations=Configurations((wanted,)), sharing=None)
+    race = Race(search.folds.splits)
+    with open_run(work, running) as run:
+        run.run_races([race])
+        found = run.race_results(race)
+    if found.failures:
+        raise InputError(
+            f"the default configuration, {wanted.name}, fails: {found.failures[0].rstrip('.')}; name another "
+            "one, or leave default out.",
+            argument="default",
+        )
+    return DefaultConfiguration(wanted, None, found.predictions, found.folds, found.n_fits)

@@ -36,7 +36,7 @@ from heldout.evaluate import evaluate, evaluate_adaptive
 from heldout.execution import collect, fold_models
 from heldout.execution.adaptive import Proposal, ProposalScore
 from heldout.execution.cells import CellKey, CellResult, FittedModel
-from heldout.execution.executors.base import WorkersLostError
+from heldout.execution.executors import WorkersLostError
 from heldout.execution.executors.local import Here
 from heldout.execution.fit import Work, make_scoring
 from heldout.execution.run import RunSettings

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from heldout.execution.cells import CellKey, CellResult, CellState
-from heldout.execution.executors.base import WorkersLostError, task_results
+from heldout.execution.executors import WorkersLostError
 from heldout.execution.fit import Work
+from heldout.execution.split_fits import task_results
 from heldout.folds.splits import Folds
 
 Order: TypeAlias = Literal["given", "reversed"] | int

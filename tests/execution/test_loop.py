@@ -21,7 +21,7 @@ from heldout.dropping.base import Barrier, Dropped
 from heldout.execution import run as run_module
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.events import BarrierPassed, CellFinished, WorkersLost
-from heldout.execution.executors.base import WorkersLostError
+from heldout.execution.executors import WorkersLostError
 from heldout.execution.executors.local import joblib_executor
 from heldout.execution.fit import Work, make_scoring
 from heldout.execution.plan import Race, Scheduler

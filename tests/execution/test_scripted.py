@@ -13,7 +13,7 @@ from sklearn.metrics import get_scorer
 from heldout.configurations import make_configurations
 from heldout.data.task import Task, truth_of
 from heldout.execution.cells import CellKey, CellResult, CellState
-from heldout.execution.executors.base import WorkersLostError
+from heldout.execution.executors import WorkersLostError
 from heldout.execution.fit import Work, make_scoring
 from heldout.execution.plan import MOST_LOSSES, Race
 from heldout.execution.run import OpenRun, RunSettings

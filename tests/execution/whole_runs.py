@@ -11,7 +11,7 @@ from sklearn.metrics import get_scorer
 from heldout.configurations import make_configurations
 from heldout.data.task import Task, truth_of
 from heldout.execution.cells import CellKey, CellResult
-from heldout.execution.executors.base import Executor
+from heldout.execution.executors import Executor
 from heldout.execution.fit import Work, make_scoring
 from heldout.execution.plan import Race
 from heldout.execution.run import OpenRun, RunSettings

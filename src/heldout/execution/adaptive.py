@@ -32,7 +32,7 @@ from heldout.execution.identity import AdaptivePlan, sources_of, storable
 from heldout.execution.run import OpenRun, RunSettings, open_run, with_means
 from heldout.execution.search import Search, imputed
 from heldout.execution.store import AddedConfiguration, MemoryRun, MemoryStore, Run
-from heldout.execution.store.search_note import note_of
+from heldout.execution.store.unfinished_search import note_of
 from heldout.metrics.base import oriented
 
 EQUAL = "equal configurations"
@@ -208,7 +208,7 @@ class AdaptiveRun:
         # Into the store before anything is fitted, so that a process that dies has its proposals noted.
         n_resumed = self._open.run.add(self._stored(added, batch))
         names = [member.name for member in added]
-        self._open.tell(events.ConfigurationsAdded(names, dict(zip(positions, n_resumed, strict=True))))
+        self._open.settings.tell(events.ConfigurationsAdded(names, dict(zip(positions, n_resumed, strict=True))))
         # The first of equal proposals has the cells; a later one gets copies of them.
         source = {member.position: self._first.setdefault(_form(member), member.position) for member in added}
         scores = dict[int, ProposalScore]()
@@ -337,7 +337,7 @@ class AdaptiveRun:
             if here:
                 # A batch that was stopped is no end of the search.
                 of_search = replace(barrier, dropped=here, stopped=False)
-                self._open.tell(events.BarrierPassed(0, of_search, n_remaining, self._course.n_saved))
+                self._open.settings.tell(events.BarrierPassed(0, of_search, n_remaining, self._course.n_saved))
 
 
 @dataclass(frozen=True, eq=False)

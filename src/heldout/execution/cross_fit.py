@@ -29,7 +29,6 @@ from heldout.execution.adaptive import Proposals, proposed_results
 from heldout.execution.collect import RaceResults, ResultCollector, mean_over_splits
 from heldout.execution.conclusion import Choose, Conclusion, winner_of, with_constants
 from heldout.execution.events import StageStarted
-from heldout.execution.listeners import tell
 from heldout.execution.plan import Race
 from heldout.execution.run import RunSettings, open_run
 from heldout.execution.search import Search
@@ -175,7 +174,7 @@ def cross_fit(
     winners: list[Configuration] = []
     n_trials_made, inner_scores, n_fits, n_saved, reason = list[int](), list[float](), 0, 0, ""
     for number, split in enumerate(splits):
-        tell(running.listeners, StageStarted(f"searching without fold {split.fold}"))
+        running.tell(StageStarted(f"searching without fold {split.fold}"))
         inner = replace(plain, folds=folds_outside(search.folds, splits, split))
         proposals = proposals_of(number)
         why = ""

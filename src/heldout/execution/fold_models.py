@@ -17,7 +17,7 @@ from heldout.data.checks import memory_there
 from heldout.errors import HeldoutWarning, InputError
 from heldout.execution.cells import CellKey, CellResult, CellState, FittedModel
 from heldout.execution.collect import KeptModels, RaceResults
-from heldout.execution.executors.base import WorkersLostError
+from heldout.execution.executors import WorkersLostError
 from heldout.execution.fit import Work
 from heldout.execution.run import RunSettings, executor_of
 from heldout.execution.search import KeepModels

@@ -27,13 +27,12 @@ from heldout.execution import events
 from heldout.execution.barriers import BarrierJudge, unjudged_barrier
 from heldout.execution.cells import CellKey, CellResult, CellState, CellTable, each_cell
 from heldout.execution.collect import KeptModels, RaceResults, ResultCollector
-from heldout.execution.executors.base import Executor, WorkersLostError
+from heldout.execution.executors import Executor, WorkersLostError
 from heldout.execution.fit import Work
 from heldout.execution.identity import AdaptivePlan, run_identity
-from heldout.execution.left_out import left_out_blocks
-from heldout.execution.listeners import tell
 from heldout.execution.plan import MOST_LOSSES, Race, Scheduler, bytes_needed, check_memory
 from heldout.execution.search import Search
+from heldout.execution.split_fits import left_out_blocks
 from heldout.execution.store import MemoryRun, MemoryStore, PlanNote, Run, RunIdentity, SearchNote, Store
 from heldout.execution.threads import single_threaded
 from heldout.folds.splits import Place
@@ -66,6 +65,11 @@ class RunSettings:
 
     def __post_init__(self) -> None:
         check_jobs(self.n_jobs)
+
+    def tell(self, event: events.Event) -> None:
+        """Call every listener."""
+        for listener in self.listeners:
+            listener(event)
 
 
 COMMIT_AFTER_SECONDS = 0.05
@@ -108,10 +112,6 @@ class OpenRun:
         if isinstance(self.run, MemoryRun):
             self._collected = self._collector(race, part)
             self.run.keeps_predictions = False
-
-    def tell(self, event: events.Event) -> None:
-        """Call every listener."""
-        tell(self.settings.listeners, event)
 
     def run_races(
         self,
@@ -185,7 +185,7 @@ class OpenRun:
                         barriers[race].append(barrier)
                         self.run.note_barrier([split.place for split in scheduler.races[race].splits], barrier)
                         n_remaining = len(scheduler.remaining(race))
-                        self.tell(events.BarrierPassed(race, barrier, n_remaining, scheduler.n_saved))
+                        self.settings.tell(events.BarrierPassed(race, barrier, n_remaining, scheduler.n_saved))
         finally:
             try:
                 self.run.commit()
@@ -216,7 +216,7 @@ class OpenRun:
         except WorkersLostError as lost:
             # If it is unknown what was running and no result came, each of the cells may be to blame.
             suspects = lost.running or (() if n_done else tuple(to_fit))
-            self.tell(events.WorkersLost(suspects, lost.reason))
+            self.settings.tell(events.WorkersLost(suspects, lost.reason))
             for cell in scheduler.lose(suspects, lost.times):
                 reason = f"its worker was lost {scheduler.attempts(cell)} times ({lost.reason})"
                 if work.error_score == "raise":
@@ -240,7 +240,7 @@ class OpenRun:
             self.run.commit()
             self._unacknowledged_seconds, self._committed = 0.0, time.perf_counter()
         self._take(result)
-        self.tell(events.CellFinished(result))
+        self.settings.tell(events.CellFinished(result))
 
     def _take(self, result: CellResult | CellTable) -> None:
         """Give a recorded result, or a block, to what collects it."""
@@ -329,11 +329,11 @@ def open_run(
             scoring.refit_metric, decides[1], n_races, may_drop, is_validation, resumed, units, len(folds.halves),
         )  # fmt: skip
         try:
-            tell(run_settings.listeners, started)
+            run_settings.tell(started)
             with run_settings.executor or executor_of(run_settings) as executor:
                 yield OpenRun(work, run, executor, run_settings)
         finally:
-            tell(run_settings.listeners, events.RunClosed())
+            run_settings.tell(events.RunClosed())
 
 
 def with_means(work: Work, run_settings: RunSettings) -> Work:

@@ -1,24 +1,27 @@
-"""The fits on one split: its rows are cut once, equal steps are fitted once, scores are computed together."""
+"""The fits on one split: its rows are cut once, equal steps are fitted once, scores are computed together.
+
+Where a formula predicts each row by the model of all the others, leave-one-out is one block, made before the loop.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
 from heldout._sklearn import params_at, rows_at, split_rows
-from heldout._types import Array, Floats
+from heldout._types import Array, Floats, Indices
 from heldout.configurations import Configuration
 from heldout.data.task import Truth
 from heldout.errors import InputError, NoExit, StrangeLabelError
-from heldout.execution.cells import CellKey, CellResult, CellState, FittedModel
+from heldout.execution.cells import CellKey, CellResult, CellState, CellTable, FittedModel, Saving, ScoreColumn
 from heldout.execution.complexity import measured
 from heldout.execution.copies import with_copies_together
 from heldout.execution.fit import Work, cell_model, error_line, fitted, scores_by_scorer
@@ -30,10 +33,11 @@ from heldout.execution.responses import (
     forget_responses,
     has_responses,
     is_computable,
+    is_computable_by_row,
     remember_responses,
     responses_to_record,
 )
-from heldout.execution.sharing.groups import FitGroup
+from heldout.execution.sharing.groups import FitGroup, LeftOutGroup
 from heldout.execution.sharing.prefixes import Account, Prefixes, Stopwatch, saving_of_group
 from heldout.execution.sharing.steps import StepChain, changes_its_rows, for_reader, member_at, own_copy, size_of
 from heldout.execution.threads import on_one_thread, threads_of_boosters
@@ -367,3 +371,123 @@ class SplitFits:
     @cached_property
     def _target_of_test(self) -> Any:
         return None if self.work.task.target is None else rows_at(self.work.task.target, self.split.test)
+
+
+Watch: TypeAlias = Callable[[CellKey], AbstractContextManager[object]]
+SECONDS_BETWEEN_SCORES = 0.1
+
+
+def do_task(work: Work, cells: Sequence[CellKey], watch: Watch = nullcontext) -> Iterator[CellResult]:
+    """Fit and score cells of one split, one after another; those that share a fit come together.
+
+    ``watch`` is entered with a cell before its fit, and left after it.
+    """
+    split = work.split_of[cells[0].place]
+    positions = tuple(cell.configuration for cell in cells)
+    fits = (work.do or SplitFits)(work, split, positions)
+    unscored: list[CellResult] = []
+    began = time.perf_counter()
+    try:
+        for unit in fits.units:
+            with watch(CellKey(unit[0], *split.place)):
+                unscored += fits.results(unit)
+            # Scores of several cells at once are cheaper, but results should not wait long to be stored.
+            if time.perf_counter() - began >= SECONDS_BETWEEN_SCORES:
+                done, unscored = fits.scored(unscored), []
+                yield from arriving_together(done)
+                began = time.perf_counter()
+    except (Exception, KeyboardInterrupt):
+        yield from arriving_together(fits.scored(unscored))  # nothing that is done is lost
+        raise
+    yield from arriving_together(fits.scored(unscored))
+
+
+def task_results(work: Work, cells: Sequence[CellKey], watch: Watch = nullcontext) -> list[CellResult]:
+    return arriving_together(list(do_task(work, cells, watch)))
+
+
+def arriving_together(results: Sequence[CellResult]) -> list[CellResult]:
+    """The results, each with the number of those behind it."""
+    return [replace(result, n_following=len(results) - n) for n, result in enumerate(results, start=1)]
+
+
+def left_out_blocks(
+    work: Work, splits: Sequence[Split], positions: Collection[int], done: Collection[CellKey]
+) -> Iterator[CellTable]:
+    """A block for each group of configurations that a formula serves on the splits; the others must be fitted.
+
+    - ``positions``: of the configurations that run on these splits.
+    - ``done``: cells that need no work; a configuration with one of them is left to the loop.
+    """
+    if work.sharing is None or not work.sharing.left_out or not work.folds.part(splits).leaves_one_out:
+        return
+    rows = np.concatenate([split.test for split in splits])
+    weight = work.routed.score.get("sample_weight")
+    weight = None if weight is None else np.asarray(weight, dtype=np.float64)[rows]
+    # Scores of training rows, or other weights for some scorer, need fits of their own.
+    if work.return_train_score or work.scoring.weights or not set(work.routed.score) <= {"sample_weight"}:
+        return
+    if not is_computable_by_row(work.scoring.metrics.values(), work.task.truth.rows(rows), weight):
+        return
+    # A configuration that a run has begun is not begun again by another way.
+    open_ones = set(positions) - {cell.configuration for cell in done}
+    for group in work.sharing.left_out:
+        block = None
+        # A formula may fail where a fit does not; then the loop fits the configuration.
+        with suppress(Exception), NoExit(), on_one_thread():
+            block = _block(work, splits, group, open_ones, rows, weight)
+        if block is not None:
+            yield block
+
+
+def _block(
+    work: Work,
+    splits: Sequence[Split],
+    group: LeftOutGroup,
+    open_ones: Collection[int],
+    rows: Indices,
+    weight: Floats | None,
+) -> CellTable | None:
+    """The block of a group, without the configurations that must be fitted; None if these are all.
+
+    ``rows``, ``weight``: the row that each split leaves out, and its weight in the score.
+    """
+    task, scoring, started = work.task, work.scoring, time.perf_counter()
+    fit_params = work.routed.to_fit(work.configurations[group.members[0]])
+    estimator = work.configurations[group.members[0]].fresh()
+    answers = coded_answers(
+        task.truth,
+        scoring,
+        estimator,
+        task.target,
+        lambda method: group.form.predict_left_out(
+            estimator, group.values, task.X, task.target, method, **fit_params
+        ),
+    )
+    metrics = scoring.metrics
+    served = {
+        j: answer
+        for j, answer in zip(group.members, answers, strict=True)
+        if j in open_ones and has_responses(metrics.values(), answer)
+    }
+    if not served:
+        return None
+    fitted = time.perf_counter()
+    predictions = {
+        response: np.stack([answer[response][rows] for answer in served.values()], axis=1)
+        for response in next(iter(served.values()))
+    }
+    tests, row_splits = task.truth.rows(rows), np.arange(len(rows), dtype=np.int32)
+    scores = fold_scores(metrics, tests, predictions, row_splits, weight, scoring.times)
+    block = CellTable.empty(
+        list(served),
+        (split.place for split in splits),
+        test_scores={name: ScoreColumn.of(values) for name, values in scores.items()},
+        predictions=predictions,
+        sizes=(1,) * len(rows),
+    )
+    shared, n_cells = {f"{group.form.type.__name__} by formula": Saving(None)}, len(block)
+    # All fits at once have one time, which is divided evenly.
+    seconds = (fitted - started) / n_cells, (time.perf_counter() - fitted) / n_cells
+    block.columns[...] = np.array((CellState.DONE, "", *seconds, 1, shared, {}), dtype=block.columns.dtype)
+    return block

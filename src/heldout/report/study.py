@@ -22,7 +22,7 @@ from heldout.errors import InputError
 from heldout.estimates.methods import METHODS
 from heldout.estimates.ordered_rows import SOURCES_OF_KIND, SOURCES_OF_LENGTH
 from heldout.estimates.types import Estimate, decimals_for, is_uncorrected
-from heldout.execution.store.search_note import StoredConfiguration
+from heldout.execution.store.unfinished_search import StoredConfiguration
 from heldout.folds.splits import Folds
 from heldout.imputation.backward import BackwardSelection
 from heldout.imputation.imputed_model import member_of

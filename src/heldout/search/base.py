@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import numbers
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from heldout import _defaults
 from heldout._record import notes
 from heldout._sklearn import (
+    CALLBACKS,
     CONSTRAINTS_OF_SEARCH,
     BaseSearchCV,
     HasMethods,
@@ -52,14 +53,14 @@ from heldout.dropping import DropRule, SearchStrategy, drop_rule_of, planned_fol
 from heldout.errors import InputError, input_error
 from heldout.estimates.question import AnyAggregate, BlockLength, Blocks
 from heldout.estimates.types import Alternative
-from heldout.evaluate import evaluate
+from heldout.evaluate import default_configuration, evaluate
+from heldout.execution import events
+from heldout.execution.cells import CellTable
 from heldout.execution.collect import RaceResults, mean_over_splits, results_table
 from heldout.execution.complexity import mean_complexities
 from heldout.execution.conclusion import Choose
-from heldout.execution.extras import default_configuration
 from heldout.execution.fit import Routing, make_scoring
 from heldout.execution.inner_split import InnerSplit
-from heldout.execution.listeners.callbacks import SklearnCallbacks
 from heldout.execution.run import RunSettings
 from heldout.execution.search import DeployedModel, KeepModels, Search
 from heldout.execution.search_check import check_search
@@ -196,10 +197,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         task = task_of(model, X, y, metadata.splitter.split.get("groups"), weights, metric)
         task = task.with_pos_label(self.pos_label)
         scorers = scorer_of_class(scorers, task.truth, self.pos_label)
-        # scikit-learn has callbacks since 1.9.
-        callbacks = (
-            [SklearnCallbacks(self, bool(self.refit), X, y, params)] if hasattr(self, "set_callbacks") else []
-        )
+        callbacks = [SklearnCallbacks(self, bool(self.refit), X, y, params)] if getattr(self, CALLBACKS, ()) else []
         running = replace(arguments.running(callbacks), keep_predictions=self.keep_predictions)
         entropy = entropy_of_run(self.random_state, running.store)
         configurations = self._configurations(arguments, entropy)
@@ -519,3 +517,50 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
 
 def _route(model: str) -> str:
     return f"model {model}"
+
+
+class SklearnCallbacks:
+    """A listener that passes events on to the callbacks of ``set_callbacks``; the search has its mixin."""
+
+    def __init__(self, search: Any, refits: bool, X: Any, y: Any, metadata: Mapping[str, Any]) -> None:
+        self._search = search
+        self._given = {"estimator": search, "X": X, "y": y, "metadata": dict(metadata)}
+        self._refits = refits
+        self._open: list[Any] = []
+        self._finished = 0
+        self._tells_fits = True
+
+    def __call__(self, event: events.Event) -> None:
+        match event:
+            case events.SearchStarted():
+                root = self._search._init_callback_context(max_subtasks=1 + self._refits)
+                self._open = [root.call_on_fit_task_begin(**self._given)]
+                self._begin("search", max_subtasks=event.n_cells, sequential_subtasks=False)
+                self._finished = event.n_resumed
+            case events.CellFinished(result):
+                n_fits = len(result) if isinstance(result, CellTable) else 1
+                for _ in range(n_fits if self._tells_fits else 0):
+                    self._begin("candidate-split-evaluation", task_id=self._finished)
+                    self._end()
+                    self._finished += 1
+            case events.FitsAdded():  # scikit-learn's searches have no such fits
+                self._tells_fits = False
+            case events.StageStarted(stage="estimate" | "fold models"):
+                self._close_search()
+            case events.StageStarted(stage="refit"):
+                self._close_search()
+                self._begin("refit-with-best-params")
+            case events.SearchFinished():
+                while self._open:
+                    self._end()
+
+    def _begin(self, name: str, **settings: Any) -> None:
+        context = self._open[-1].subcontext(task_name=name, **settings)
+        self._open.append(context.call_on_fit_task_begin(**self._given))
+
+    def _end(self) -> None:
+        self._open.pop().call_on_fit_task_end(**self._given)
+
+    def _close_search(self) -> None:
+        if len(self._open) > 1:
+            self._end()

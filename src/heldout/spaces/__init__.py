@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from heldout._papers import attribute_of_papers, names_of_papers
-from heldout.spaces.cox import CoxRegression
-from heldout.spaces.cox_statsmodels import StatsmodelsCox
+from heldout.spaces.cox import CoxRegression, StatsmodelsCox
 from heldout.spaces.native_categories import NativeCategories
 from heldout.spaces.preprocessing import default_preprocessing
 from heldout.spaces.presets import PRESETS, Entry, boosted, preset, published_name, published_space, quick, standard

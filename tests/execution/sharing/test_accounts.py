@@ -22,11 +22,11 @@ from heldout.data.task import Task, truth_of
 from heldout.evaluate import evaluate
 from heldout.execution.cells import CellKey
 from heldout.execution.events import CellFinished, Event
-from heldout.execution.executors.base import do_task, task_results
 from heldout.execution.fit import make_scoring
 from heldout.execution.listeners.tally import RunTally
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
+from heldout.execution.split_fits import do_task, task_results
 from heldout.folds.splits import make_folds
 from heldout.search import HeldOutSearchCV
 from heldout.spaces.submodels import registry

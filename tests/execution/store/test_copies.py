@@ -18,7 +18,7 @@ from heldout.errors import StoreError
 from heldout.execution.cells import CellKey, CellResult, CellState, each_cell
 from heldout.execution.store import RunIdentity
 from heldout.execution.store.file_status import file_status
-from heldout.execution.store.schema import checksum
+from heldout.execution.store.runs import checksum
 from heldout.execution.store.sqlite import SQLiteStore
 from heldout.metrics.base import Response
 

@@ -14,7 +14,7 @@ from forked import Forked
 from heldout.errors import StoreError
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.store import RunIdentity
-from heldout.execution.store.schema import SCHEMA_VERSION
+from heldout.execution.store.runs import SCHEMA_VERSION
 from heldout.execution.store.sqlite import SQLiteStore
 from heldout.metrics.base import Response
 

@@ -10,7 +10,7 @@ import pytest
 from heldout.errors import StoreError
 from heldout.execution.cells import CellKey, CellResult, CellState, each_cell
 from heldout.execution.store import RunIdentity
-from heldout.execution.store.schema import APPLICATION_ID, SCHEMA_VERSION
+from heldout.execution.store.runs import APPLICATION_ID, SCHEMA_VERSION
 from heldout.execution.store.sqlite import SQLiteStore
 from heldout.metrics.base import Response
 

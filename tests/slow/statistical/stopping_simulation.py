@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 import heldout as ho
-from heldout.execution.extras import FEWEST_ROWS
+from heldout.evaluate import FEWEST_ROWS
 
 K = 10
 BETA = (9, 6)

@@ -21,7 +21,7 @@ from sklearn.utils.parallel import delayed
 
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult
-from heldout.execution.executors.base import WorkersLostError
+from heldout.execution.executors import WorkersLostError
 from heldout.execution.executors.payload import payload_array
 from heldout.execution.executors.worker import Terms, abandon_round, do_sent_tasks
 from heldout.execution.fit import Work

@@ -28,11 +28,11 @@ from heldout._loky import WORKERS_ENDED, forget_folder, gives_results_one_by_one
 from heldout.data.checks import check_jobs, check_timeout
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult
-from heldout.execution.executors import worker
-from heldout.execution.executors.base import Executor, WorkersLostError, do_task, task_results
+from heldout.execution.executors import Executor, WorkersLostError, worker
 from heldout.execution.executors.payload import ArrayPayload, FilePayload, payload_array, write_payload
 from heldout.execution.fit import Work
 from heldout.execution.interrupts import one_ctrl_c_at_a_time
+from heldout.execution.split_fits import do_task, task_results
 from heldout.execution.threads import single_threaded
 
 _PREFIX = "heldout-"

@@ -33,9 +33,9 @@ from heldout._loky import set_first_call
 from heldout._types import Counts
 from heldout.errors import Ending
 from heldout.execution.cells import CellKey, CellResult, CellState
-from heldout.execution.executors.base import arriving_together, do_task
 from heldout.execution.executors.payload import UNPACKED, ArrayPayload, Payload, survives_sending
 from heldout.execution.fit import Work, error_line
+from heldout.execution.split_fits import arriving_together, task_results
 
 GRACE_SECONDS = 2.0
 """From the exception to the end of the process."""
@@ -173,7 +173,7 @@ def do_sent_task(
     try:
         # In the user's own process the exception must do; that process is never ended.
         with deadline(terms.fit_timeout, ends_process=terms.coordinator != THIS_PROCESS):
-            return arriving_together(list(do_task(work, cells, watch)))
+            return task_results(work, cells, watch)
     except TimeIsUp:
         assert terms.fit_timeout is not None
         return [timeout_result(work, cells[0], terms.fit_timeout, time.perf_counter() - began)]

@@ -6,13 +6,12 @@ The progress of a search is a bar on a terminal and in a notebook, lines in a lo
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 from numbers import Integral
 from typing import Any, TextIO
 
 from heldout.errors import InputError
-from heldout.execution.events import Event, Listener
+from heldout.execution.events import Listener
 from heldout.execution.listeners.lines import ProgressLines
 
 
@@ -34,9 +33,3 @@ def progress_listeners(verbose: Any, stream: TextIO | None = None) -> list[Liste
             if bar := bar_on(stream):
                 return [bar]
     return [ProgressLines(stream, every_fit=int(verbose) > 1)]
-
-
-def tell(listeners: Sequence[Listener], event: Event) -> None:
-    """Call every listener."""
-    for listener in listeners:
-        listener(event)

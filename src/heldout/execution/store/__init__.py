@@ -82,7 +82,7 @@ class PlanNote:
 class SearchNote:
     """What the estimate of a search reads besides its cells, for an estimate from the run alone.
 
-    - ``text``: JSON, written and read by ``store.search_note``.
+    - ``text``: JSON, written and read by ``store.unfinished_search``.
     - ``arrays``: the target, groups, weights and rows of splits, by name.
     """
 

@@ -21,8 +21,7 @@ from pathlib import Path
 
 from heldout.data.declared import UNREADABLE
 from heldout.errors import StoreError
-from heldout.execution.store.runs import changed_row
-from heldout.execution.store.schema import APPLICATION_ID, SCHEMA_VERSION, create_tables, unlike_ours
+from heldout.execution.store.runs import APPLICATION_ID, SCHEMA_VERSION, changed_row, create_tables, unlike_ours
 
 _HEADER = b"SQLite format 3\x00"
 CLAIMS = 4

@@ -38,11 +38,12 @@ from heldout.execution.store.runs import (
     Member,
     StoredRun,
     block_numbers,
+    checksum,
     now,
     read_block,
     stored_runs,
+    text_for_file,
 )
-from heldout.execution.store.schema import checksum, text_for_file
 from heldout.execution.store.unfinished_search import search_so_far
 from heldout.folds.splits import Place
 
