@@ -24,8 +24,7 @@ from heldout.execution.events import CellFinished, RunClosed, SearchFinished, Se
 from heldout.execution.fit import make_scoring
 from heldout.execution.plan import BYTES_A_CELL, bytes_needed, check_memory
 from heldout.execution.run import RunSettings
-from heldout.execution.search import Search
-from heldout.execution.search_check import too_few_to_draw
+from heldout.execution.search import Search, too_few_to_draw
 from heldout.folds.splits import make_folds
 from heldout.metrics.base import Response
 from heldout.predictions import ranks

@@ -13,7 +13,7 @@ import json
 import math
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -120,33 +120,21 @@ class Configuration:
         return f"{self.family} ({', '.join(shown)})" if shown else self.family
 
 
-@dataclass(frozen=True, eq=False)
-class Configurations(Sequence[Configuration]):
+class Configurations(tuple[Configuration, ...]):
     """All candidates of a search, in order."""
-
-    members: tuple[Configuration, ...]
 
     @classmethod
     def of(cls, parts: Iterable[tuple[Any, ...]]) -> Configurations:
         """From tuples of the fields of ``Configuration``, without ``position``."""
-        return cls(tuple(Configuration(position, *each) for position, each in enumerate(parts)))
-
-    def __len__(self) -> int:
-        return len(self.members)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.members[index]
-
-    def __iter__(self) -> Iterator[Configuration]:
-        return iter(self.members)
+        return cls(Configuration(position, *each) for position, each in enumerate(parts))
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(member.name for member in self.members)
+        return tuple(member.name for member in self)
 
     @property
     def params(self) -> list[dict[str, Any]]:
-        return [dict(member.params) for member in self.members]
+        return [dict(member.params) for member in self]
 
     def identities(self) -> list[tuple[str, str]]:
         """(id, canonical JSON) of each: the id is a sha256 of the JSON and an ordinal among equal ones.
@@ -155,7 +143,7 @@ class Configurations(Sequence[Configuration]):
         """
         seen: Counter[str] = Counter()
         found = []
-        for member in self.members:
+        for member in self:
             text = member.canonical
             found.append((hashlib.sha256(f"{text}#{seen[text]}".encode()).hexdigest(), text))
             seen[text] += 1

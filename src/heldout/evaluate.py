@@ -36,8 +36,7 @@ from heldout.execution.fit import final_model
 from heldout.execution.fold_models import fold_models_of, only_model
 from heldout.execution.plan import Race
 from heldout.execution.run import OpenRun, RunSettings, Stop, kept_part, open_run
-from heldout.execution.search import Search, imputed
-from heldout.execution.search_check import check_search, warn_if_too_small, warn_of_settings
+from heldout.execution.search import Search, check_search, imputed, warn_if_too_small, warn_of_settings
 from heldout.execution.store.unfinished_search import SearchSoFar, note_of
 from heldout.execution.training_size import SmallerTraining, competitors, corrected_for_size, smaller_training_in
 from heldout.flags import Flag
@@ -413,7 +412,7 @@ def default_configuration(
         error.argument = "default"
         raise
     # Before an imputation is put in front: members are compared as the user named them.
-    place = place_of(wanted, search.configurations.members)
+    place = place_of(wanted, search.configurations)
     if place is not None:
         return DefaultConfiguration(search.configurations[place], place)
     if search.imputation is not None:

@@ -195,7 +195,7 @@ class Evaluation(Shown, WithMethodsText):
 
     def _estimator_as_passed(self) -> DefaultConfiguration | None:
         """The estimator without any parameters set, where it is among the configurations of one estimator."""
-        members = self.configurations.members[:MOST_COMPARED]
+        members = self.configurations[:MOST_COMPARED]
         first = members[0]
         if first.model or first.has_params or any(each.template is not first.template for each in members):
             return None

@@ -10,7 +10,7 @@ import pytest
 
 from heldout.data.task import truth_of
 from heldout.errors import StoreError
-from heldout.execution.cells import COLUMNS, CellKey, CellResult, CellState, CellTable, Saving, ScoreColumn
+from heldout.execution.cells import COLUMNS, CellKey, CellResult, CellState, CellTable, Saving, given_scores
 from heldout.metrics.base import Response
 
 PLACES = ((0, 0), (0, 1), (1, 0))
@@ -80,7 +80,7 @@ def test_a_table_is_put_as_its_cells_one_by_one() -> None:
         ((1, 0), (0, 1)),
         predictions={Response.VALUES: np.arange(6.0).reshape(3, 2)},
         sizes=(2, 1),
-        test_scores={"a": ScoreColumn.of(np.array([[1.0, 2.0], [3.0, 4.0]]))},
+        test_scores={"a": given_scores(np.array([[1.0, 2.0], [3.0, 4.0]]))},
     )
     block.columns[...] = np.array((CellState.DONE, "", 0.1, 0.0, 1, {}, {}), dtype=block.columns.dtype)
     block.columns["fit_seconds"] = [[0.1, 0.2], [0.3, 0.4]]

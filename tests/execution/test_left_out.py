@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from heldout.dropping import Bootstrap
-from heldout.execution.cells import CellTable, ScoreColumn
+from heldout.execution.cells import CellTable, given_scores
 from heldout.execution.events import CellFinished, SearchStarted
 from heldout.execution.listeners.tally import RunTally
 from heldout.search import HeldOutSearchCV
@@ -190,4 +190,4 @@ def test_listeners_count_the_cells_of_a_block() -> None:
 
 def _block() -> CellTable:
     scores = np.array([[0.0, 1.0, 0.0], [1.0, 1.0, 0.0]])
-    return CellTable.empty((0, 1), ((0, 0), (0, 1), (0, 2)), test_scores={"score": ScoreColumn.of(scores)})
+    return CellTable.empty((0, 1), ((0, 0), (0, 1), (0, 2)), test_scores={"score": given_scores(scores)})

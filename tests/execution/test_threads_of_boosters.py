@@ -150,7 +150,7 @@ def test_aliases_are_set_too() -> None:
 def test_a_search_of_one_job_says_that_jobs_would_use_the_cores(
     monkeypatch: pytest.MonkeyPatch, cores: int
 ) -> None:
-    monkeypatch.setattr("heldout.execution.search_check.cpu_count", lambda: cores)
+    monkeypatch.setattr("heldout.execution.search.cpu_count", lambda: cores)
 
     def said(model: Any, **settings: Any) -> list[str]:
         with warnings.catch_warnings(record=True) as caught:

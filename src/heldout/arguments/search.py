@@ -49,8 +49,7 @@ from heldout.execution.events import Listener
 from heldout.execution.fit import Routing, Scoring, make_scoring
 from heldout.execution.listeners import progress_listeners
 from heldout.execution.run import RunSettings
-from heldout.execution.search import Search, SearchSpec, imputed
-from heldout.execution.search_check import check_repeated
+from heldout.execution.search import Search, SearchSpec, check_repeated, imputed
 from heldout.execution.sharing.groups import check_share
 from heldout.execution.store import entropy_of_run, store_of
 from heldout.folds.plans import FoldPlan, KFolds, seeded
@@ -114,7 +113,7 @@ class SearchArguments(SearchSpec):
         else:
             tried = sample_configurations(self.estimator, self.param_distributions, self.n_iter, entropy)
         imputation = self.imputation_within_a_fit
-        return tried if imputation is None else Configurations(tuple(imputed(one, imputation) for one in tried))
+        return tried if imputation is None else Configurations(imputed(one, imputation) for one in tried)
 
     @property
     def is_search(self) -> bool:
@@ -204,7 +203,7 @@ class SearchArguments(SearchSpec):
             small_classes=small_classes,
         )
         routed = self._routed(task, sample_weight)
-        return self.search(task, Configurations(()), folds, scoring, entropy=entropy, routed=routed)
+        return self.search(task, Configurations(), folds, scoring, entropy=entropy, routed=routed)
 
     def search(
         self,

@@ -132,7 +132,7 @@ def _check(options: CompareOptions) -> None:
 
 def _bytes_planned(options: CompareOptions, search: Search, console: Console) -> int:
     """Bytes of the held-out predictions on the disk; prints how many fits there will be."""
-    from heldout.execution.search_check import check_repeated
+    from heldout.execution.search import check_repeated
     from heldout.protocols.algorithms.protocol import columns_of
     from heldout.protocols.algorithms.run import algorithm_plan
 

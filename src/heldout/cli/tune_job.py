@@ -50,7 +50,7 @@ from heldout.execution.events import ConfigurationsAdded, Event, SearchStarted
 from heldout.execution.fit import Routing, Scoring, make_scoring
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search, imputed
-from heldout.execution.search_check import check_repeated, unscored_splits
+from heldout.execution.search import check_repeated, unscored_splits
 from heldout.execution.store.sqlite import SQLiteStore
 from heldout.flags import Flag
 from heldout.folds.plans import LeaveOut
@@ -201,7 +201,7 @@ def evaluate_trials(
     n_trials: int,
 ) -> Evaluation:
     """The search of what Optuna proposes; then notes of trials that proposed nothing."""
-    from heldout.search.optuna.evaluate import evaluate_study
+    from heldout.search.optuna.search import evaluate_study
     from heldout.search.optuna.proposals import StudySettings
     from heldout.search.optuna.space import space_of as space_of_trials
 

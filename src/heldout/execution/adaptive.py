@@ -26,14 +26,13 @@ from heldout.dropping.base import Barrier, Dropped
 from heldout.errors import InputError
 from heldout.execution import events
 from heldout.execution.cells import CellKey, CellResult, CellTable, Saving, each_cell
-from heldout.execution.collect import RaceResults, columns_of_scores, mean_over_splits
-from heldout.execution.conclusion import pooled_scores
+from heldout.execution.collect import RaceResults, columns_of_scores
+from heldout.execution.conclusion import pooled_scores, scores_of_selection
 from heldout.execution.identity import AdaptivePlan, sources_of, storable
 from heldout.execution.run import OpenRun, RunSettings, open_run, with_means
 from heldout.execution.search import Search, imputed
 from heldout.execution.store import AddedConfiguration, MemoryRun, MemoryStore, Run
 from heldout.execution.store.unfinished_search import note_of
-from heldout.metrics.base import oriented
 
 EQUAL = "equal configurations"
 """What copies of cells share with their source."""
@@ -237,9 +236,9 @@ class AdaptiveRun:
             part.join(self._best.configuration.position, self._best.cells)
             members.append(self._best.configuration)
         # A part of a run counts its configurations from 0.
-        local = Configurations(tuple(replace(each, position=number) for number, each in enumerate(members)))
+        local = Configurations(replace(each, position=number) for number, each in enumerate(members))
         # Without the current best, which is fitted already.
-        own = Configurations(local.members[: len(added)])
+        own = Configurations(local[: len(added)])
         sharing = self._search.sharing(replace(self._open.work, configurations=own))
         copies = dict[CellKey, CellResult]()
         for member in added:
@@ -270,7 +269,7 @@ class AdaptiveRun:
             raise InputError("the search was over before it tried a configuration, so there is no winner.")
         # A run of an unknown length is over only when somebody says so.
         self._open.run.note_end(len(self._members))
-        search = replace(self._search, configurations=Configurations(tuple(self._members)))
+        search = replace(self._search, configurations=Configurations(self._members))
         race = search.race
         whole = replace(self._open, work=replace(self._open.work, configurations=search.configurations))
         race_results = whole.race_results(race, self._course.barriers)
@@ -421,12 +420,14 @@ def _scores(
     # Splits run in the order of the race, while scores are stored in the order of the folds.
     row = {split.place: number for number, split in enumerate(found.folds.splits)}
     in_order = of_folds.oriented()[[row[split.place] for split in found.splits]]
-    values = mean_over_splits(of_folds.oriented())
-    metric = search.scoring.metrics.get(name)
-    aggregate = search.estimation.scale_of_selection
     # On the scale by which the search chooses at its end: a sampler would otherwise be led elsewhere.
-    if aggregate != "folds" and metric is not None:
-        values = oriented(metric, pooled_scores(search.task, found.predictions, {name: metric}, aggregate)[name])
+    scale = search.scale_of_selection
+    whole = (
+        {}
+        if scale == "folds"
+        else pooled_scores(search.task, found.predictions, {name: found.metrics[name]}, scale)
+    )
+    values = scores_of_selection(found, name, scale, whole)
     columns = columns_of_scores(found.cells, found.fold_scores)
     scores = []
     for local, position in enumerate(positions):

@@ -261,36 +261,16 @@ COLUMNS: Mapping[str, Any] = {
 """The fields of ``CellResult`` that are one value a cell and kept, and their types."""
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreColumn:
-    """The scores of one scorer (C, S): NaN where ``given`` says that a cell has none."""
+SCORE = np.dtype([("value", np.float64), ("given", np.bool_)], align=True)
+"""The score of a cell by one scorer; where it has none, NaN that is not ``given``."""
+NO_SCORE = np.array((np.nan, False), SCORE)
 
-    values: Floats
-    given: Booleans
 
-    @classmethod
-    def empty(cls, shape: tuple[int, ...]) -> ScoreColumn:
-        return cls(np.full(shape, np.nan), np.zeros(shape, dtype=bool))
-
-    @classmethod
-    def of(cls, scores: Floats) -> ScoreColumn:
-        """The column of cells that all have a score."""
-        return cls(scores, np.ones(scores.shape, dtype=bool))
-
-    def put(self, at: Any, scores: ScoreColumn | float | None) -> None:
-        """Put scores in their places; None for none."""
-        if isinstance(scores, ScoreColumn):
-            self.values[at], self.given[at] = scores.values, scores.given
-        else:
-            self.values[at], self.given[at] = (np.nan, False) if scores is None else (scores, True)
-
-    def of_splits(self, columns: Sequence[int]) -> ScoreColumn:
-        """Copies of the columns of some splits."""
-        return ScoreColumn(self.values[:, columns], self.given[:, columns])
-
-    def filled(self, lacking: Any) -> Floats:
-        """The scores, with another value (or an array of them) where there is none."""
-        return np.where(self.given, self.values, lacking)
+def given_scores(values: Floats) -> Array:
+    """The scores of cells that all have one."""
+    scores = np.empty(values.shape, SCORE)
+    scores["value"], scores["given"] = values, True
+    return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -306,8 +286,8 @@ class CellTable(Sequence[CellResult]):
     places : tuple of (repeat, fold)
     columns : structured ndarray of shape (C, S)
         See ``COLUMNS``; the state is None where there is no result yet.
-    test_scores, train_scores : dict of str to ScoreColumn
-        By scorer.
+    test_scores, train_scores : dict of str to structured ndarray of shape (C, S)
+        By scorer; see ``SCORE``.
     predictions : mapping of Response to ndarray of shape (sum of sizes, C) or (sum of sizes, C, outputs)
         The test rows of one split after those of another; empty where ``HeldOutPredictions`` has them.
     sizes : tuple of int
@@ -317,8 +297,8 @@ class CellTable(Sequence[CellResult]):
     configurations: Sequence[int]
     places: tuple[Place, ...]
     columns: Array
-    test_scores: dict[str, ScoreColumn] = field(default_factory=dict)
-    train_scores: dict[str, ScoreColumn] = field(default_factory=dict)
+    test_scores: dict[str, Array] = field(default_factory=dict)
+    train_scores: dict[str, Array] = field(default_factory=dict)
     predictions: Mapping[Response, Array] = field(default_factory=dict)
     sizes: tuple[int, ...] = ()
 
@@ -355,7 +335,9 @@ class CellTable(Sequence[CellResult]):
             (self.train_scores, cells.train_scores),
         ):
             for name in dict.fromkeys((*columns, *scores)):
-                columns.setdefault(name, ScoreColumn.empty(self.columns.shape)).put(at, scores.get(name))
+                score: Any = scores.get(name, NO_SCORE)
+                column = columns.setdefault(name, np.full(self.columns.shape, NO_SCORE))
+                column[at] = score if isinstance(score, np.ndarray) else (score, True)
 
     def at(self, positions: Mapping[int, int] | Sequence[int]) -> CellTable:
         """The same results under other numbers of their configurations."""
@@ -370,7 +352,7 @@ class CellTable(Sequence[CellResult]):
         number = {place: s for s, place in enumerate(self.places)}
         splits = [number[place] for place in places]
         test, train = (
-            {name: column.of_splits(splits) for name, column in columns.items()}
+            {name: column[:, splits] for name, column in columns.items()}
             for columns in (self.test_scores, self.train_scores)
         )
         part = CellTable(self.configurations, tuple(places), self.columns[:, splits], test, train)
@@ -430,8 +412,9 @@ class CellTable(Sequence[CellResult]):
         return [slice(end - size, end) for end, size in zip(accumulate(self.sizes), self.sizes, strict=True)]
 
     @staticmethod
-    def _scores(columns: Mapping[str, ScoreColumn], at: tuple[int, int]) -> dict[str, float]:
-        return {name: float(column.values[at]) for name, column in columns.items() if column.given[at]}
+    def _scores(columns: Mapping[str, Array], at: tuple[int, int]) -> dict[str, float]:
+        scores = {name: column[at].item() for name, column in columns.items()}
+        return {name: value for name, (value, given) in scores.items() if given}
 
     def __str__(self) -> str:
         configurations = counted(len(self.configurations), "configuration")

@@ -20,12 +20,12 @@ from heldout.data.row_part import RowPart
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, Dropped, dropped_at
 from heldout.execution.cells import (
+    NO_SCORE,
     CellKey,
     CellResult,
     CellState,
     CellTable,
     FittedModel,
-    ScoreColumn,
     check_predictions,
 )
 from heldout.execution.fit import Scoring
@@ -272,23 +272,23 @@ class ResultCollector:
 
         A missing score of a dropped configuration is no failure.
         """
-        column = cells.test_scores.get(name, ScoreColumn.empty(cells.columns.shape))
+        scores = _scores_by(name, cells.test_scores, cells)["value"]
         metric, weights = self._scoring.metrics.get(name), self._task.sample_weight
         is_ours = metric is not None and not metric.calls_foreign_code
         # A loss of ours beyond float64 is infinite; a function that gives no finite number has failed.
-        none = np.isnan(column.values) if is_ours else ~np.isfinite(column.values)
+        none = np.isnan(scores) if is_ours else ~np.isfinite(scores)
         lacking = none & cells.is_in(CellState.DONE)
         unscored: dict[int, str] = {}
         for number in np.flatnonzero(lacking.any(axis=0)).tolist():
             test = folds.splits[number].test
             weight = None if weights is None else weights[test]
             # A fold without what the metric needs is the fold's fault and not that of a configuration.
-            is_empty = np.isnan(column.values[:, number]).all()
+            is_empty = np.isnan(scores[:, number]).all()
             if is_empty and is_undefined(metric, self._truth.rows(test), weight):
                 continue
             for configuration in np.flatnonzero(lacking[:, number]).tolist():
                 why = cells.columns["message"][configuration, number]
-                score = column.values[configuration, number]
+                score = scores[configuration, number]
                 unscored.setdefault(configuration, why or f"{NO_NUMBER}{'NaN' if np.isnan(score) else score}")
         return unscored
 
@@ -322,7 +322,7 @@ def _array_in_file(shape: tuple[int, ...], kind: type[np.generic]) -> Array:
 
 def _scorer_names(cells: CellTable, scoring: Scoring) -> tuple[str, ...]:
     """The names of the scorers; those of a callable that returns a dict are known only from its results."""
-    given = {name: column.given.ravel() for name, column in cells.test_scores.items()}
+    given = {name: column["given"].ravel() for name, column in cells.test_scores.items()}
     # Cells that failed or were dropped name no scorer, so the first that has one is asked.
     first = min((int(cell.argmax()) for cell in given.values() if cell.any()), default=0)
     names = tuple(name for name, cell in given.items() if cell[first])
@@ -330,9 +330,13 @@ def _scorer_names(cells: CellTable, scoring: Scoring) -> tuple[str, ...]:
     return tuple(scoring.metrics) if set(names) <= set(scoring.metrics) else names
 
 
+def _scores_by(name: str, scores: Mapping[str, Array], cells: CellTable) -> Array:
+    """The scores of cells by a scorer, which may have given none."""
+    return scores[name] if name in scores else np.full(cells.columns.shape, NO_SCORE)
+
+
 def _fold_scores(name: str, cells: CellTable, folds: Folds, metric: Metric | None) -> FoldScores:
-    column = cells.test_scores.get(name)
-    values = np.full(cells.columns.shape, np.nan) if column is None else column.values
+    values = _scores_by(name, cells.test_scores, cells)["value"]
     # Scorers of losses give negative numbers; fold scores are in the metric's own direction.
     greater = metric is None or metric.greater_is_better
     return FoldScores(
@@ -377,10 +381,12 @@ def results_table(
     # A cell that never ran did not fail; and a cell that did not raise may still lack one of several scores.
     no_number = cells.is_in(CellState.DROPPED) | (error_score == "raise")
     lacking = np.where(no_number, np.nan, np.nan if error_score == "raise" else error_score)
-    none = ScoreColumn.empty(lacking.shape)
 
-    def scores_of(columns: Mapping[str, ScoreColumn]) -> list[Any]:
-        filled = {name: columns.get(name, none).filled(lacking).ravel().tolist() for name in fold_scores}
+    def scores_of(columns: Mapping[str, Array]) -> list[Any]:
+        scores = {name: _scores_by(name, columns, cells) for name in fold_scores}
+        filled = {
+            name: np.where(each["given"], each["value"], lacking).ravel().tolist() for name, each in scores.items()
+        }
         if not several and tuple(filled) == ("score",):
             return filled["score"]
         return [dict(zip(filled, values, strict=True)) for values in zip(*filled.values(), strict=True)]
@@ -418,7 +424,7 @@ def constant_columns(cells: CellTable) -> dict[str, Floats]:
     A callable ``refit`` may read them beside the replayed test scores.
     """
     measured = {"fit_time": cells.columns["fit_seconds"], "score_time": cells.columns["score_seconds"]}
-    measured |= {f"train_{name}": column.values for name, column in cells.train_scores.items()}
+    measured |= {f"train_{name}": column["value"] for name, column in cells.train_scores.items()}
     columns: dict[str, Floats] = {}
     for name, of_configuration in measured.items():
         columns[f"mean_{name}"] = of_configuration.mean(axis=1)

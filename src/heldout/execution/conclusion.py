@@ -320,6 +320,17 @@ def _repeat_scores(
     return np.stack([np.stack(column) for column in columns], axis=2)[None]
 
 
+def scores_of_selection(found: RaceResults, name: str, scale: Scale, whole: Mapping[str, Floats]) -> Floats:
+    """(C,): the scores of a scorer by which a search chooses, greater = better.
+
+    ``whole``: ``pooled_scores`` on that scale, where it is not the mean over folds.
+    """
+    metric = found.metrics[name]
+    if scale == "folds" or metric is None:
+        return mean_over_splits(found.fold_scores[name].oriented())
+    return oriented(metric, whole[name])
+
+
 def winner_of(
     found: RaceResults,
     task: Task,
@@ -340,29 +351,19 @@ def winner_of(
 
     Raises InputError when the rule fails, or there is nothing to choose from.
     """
-    rule, metrics = estimation.rule, found.metrics
+    rule, metrics, scale = estimation.rule, found.metrics, estimation.scale_of_selection
     if pooled is None:
-        whole = estimation.scale_of_selection != "folds"
-        pooled = (
-            pooled_scores(task, found.predictions, metrics, estimation.scale_of_selection, found.unscored)
-            if whole
-            else {}
-        )
+        pooled = {}
+        if scale != "folds":
+            pooled = pooled_scores(task, found.predictions, metrics, scale, found.unscored)
     names = metrics_read(rule, metrics, found.refit_metric)
-    in_folds = {name: found.fold_scores[name].oriented() for name in names}
-    columns = []
-    for name in names:
-        metric = metrics[name]
-        if estimation.scale_of_selection != "folds" and metric is not None:
-            columns.append(oriented(metric, pooled[name]))
-        else:
-            columns.append(mean_over_splits(in_folds[name]))
-    values = np.stack(columns, axis=1)[None]
+    values = np.stack([scores_of_selection(found, name, scale, pooled) for name in names], axis=1)[None]
     values[:, list(found.predictions.out)] = np.nan
-    folds = np.stack(list(in_folds.values()), axis=2)[None] if rule.reads_fold_scores else None
-    repeats = None
+    folds = repeats = None
+    if rule.reads_fold_scores:
+        folds = np.stack([found.fold_scores[name].oriented() for name in names], axis=2)[None]
     if rule.reads_repeats:
-        repeats = _repeat_scores(task, found, names, metrics, estimation.scale_of_selection)
+        repeats = _repeat_scores(task, found, names, metrics, scale)
     every = np.arange(len(configurations))
     try:
         winner = int(chosen_columns(rule, values, every, configurations.params, names, folds, repeats)[0])

@@ -289,12 +289,12 @@ def _tested(
 ) -> RaceResults:
     """Each winner fitted outside its fold and tested on it: the results of one column."""
     # Each winner is fitted on one split only, so that all together fill one column of predictions.
-    members = Configurations(tuple(replace(winner, position=number) for number, winner in enumerate(winners)))
+    members = Configurations(replace(winner, position=number) for number, winner in enumerate(winners))
     folds = search.folds.part(splits)
     work = replace(search.work, configurations=members, folds=folds, sharing=None)
     races = [Race((split,), configurations=(number,)) for number, split in enumerate(splits)]
     in_memory = replace(running, store=MemoryStore(), resume=False, listeners=())  # a few fits: done again
-    column = ResultCollector(search.task, Configurations(members.members[:1]), folds, search.scoring)
+    column = ResultCollector(search.task, Configurations(members[:1]), folds, search.scoring)
     with open_run(work, in_memory, n_cells=len(races), n_races=len(races)) as run:
         run.run_races(races)
         # All cells go to column 0, as if one configuration had predicted all folds.

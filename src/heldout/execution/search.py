@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -9,28 +10,38 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import sklearn
+from joblib import cpu_count, effective_n_jobs
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from heldout import _defaults
+from heldout._text import counted
 from heldout._types import Indices
 from heldout.configurations import Configuration, Configurations
-from heldout.data.task import Task
+from heldout.data.checks import check_fits
+from heldout.data.task import Task, Truth
 from heldout.dropping import SearchStrategy, drop_rule_of
-from heldout.errors import InputError
-from heldout.estimates.of_search import Estimation, method_for
+from heldout.dropping.base import Course, DropRule
+from heldout.errors import HeldoutWarning, InputError
+from heldout.estimates.candidates import check_selects, undrawable
+from heldout.estimates.methods import method_of
+from heldout.estimates.of_search import Estimation, check_applicable, is_default, method_for, refused_on_splits
+from heldout.estimates.ordered_rows import check_fits_rows, check_without_groups
 from heldout.estimates.types import Estimate
 from heldout.execution.fit import Routing, Scoring, Work
-from heldout.execution.inner_split import EarlyStopping, checked_early_stopping
+from heldout.execution.inner_split import EarlyStopping, InnerSplit, can_stop, checked_early_stopping, model_within
 from heldout.execution.plan import Race, race_of_search
-from heldout.execution.row_flags import flags_of_stopping, flags_of_table
+from heldout.execution.row_flags import flags_of_stopping, flags_of_table, holds_rows
 from heldout.execution.sharing.groups import Share, Sharing
-from heldout.execution.threads import THREAD_PARAMETERS, threads_of_boosters
+from heldout.execution.threads import THREAD_PARAMETERS, asks_for_threads, threads_of_boosters
 from heldout.flags import Flag
-from heldout.folds.splits import Folds, with_splits_without_two
+from heldout.folds.splits import FEWEST, MOST, Folds, with_splits_without_two
 from heldout.imputation.imputed_model import ImputedModel, checked_within_a_fit
 from heldout.imputation.settings import Imputation, imputation_of
+from heldout.metrics.aggregate import unfit_within
+from heldout.metrics.base import Metric, Needs, positive_of
 from heldout.selection import Best, CallableRefit, configuration_rule_of
 from heldout.selection.base import metrics_read
+from heldout.spaces.early_stopping import STOPPING_MODELS
 
 KeepModels: TypeAlias = Literal["none", "winner", "all"]
 DeployedModel: TypeAlias = Literal["all", "bounded"]
@@ -252,3 +263,346 @@ def imputed(configuration: Configuration, imputation: Imputation) -> Configurati
     return replace(
         configuration, template=ImputedModel(configuration.fresh(), imputation), has_params=True, kind=kind
     )
+
+
+def unscored_splits(metric: Metric | None, truth: Truth, folds: Folds, *, all_of_them: bool = False) -> str:
+    """What the metric needs of every split and some lack, as a sentence without its end; empty if none lacks it.
+
+    By default one split that lacks what makes a score mean something is enough; with ``all_of_them`` every split
+    must lack what scikit-learn needs for a score. The needs of a scorer that cannot be opened (None) are unknown.
+
+    Examples
+    --------
+    >>> from heldout.folds.plans import leave_one_out
+    >>> from heldout.folds.splits import make_folds
+    >>> from heldout.metrics import metric_named
+    >>> from heldout.data.task import Task, truth_of
+    >>> task = Task(np.zeros((6, 1)), truth_of([0, 1] * 3))
+    >>> unscored_splits(metric_named("roc_auc"), task.truth, make_folds(task, leave_one_out()))
+    'roc_auc needs a row of every class, which 6 of 6 test parts lack'
+    >>> unscored_splits(metric_named("accuracy"), task.truth, make_folds(task, leave_one_out()))
+    ''
+    """
+    if metric is None:
+        return ""
+    bound = metric.for_truth(truth)
+    needs = bound.undefined_without if all_of_them else bound.needs
+    if needs is Needs.ROW:
+        return ""  # no split tests nothing
+    positive = positive_of(bound, truth)
+    lacking = 0
+    for split in folds.splits:
+        rows = truth.rows(split.test)
+        lacking += not needs.met(bound.truth_for_needs(rows), positive, np.ones((1, len(split.test))))[0]
+    if lacking < (folds.n_splits if all_of_them else 1):
+        return ""
+    return f"{metric.name} needs {needs}, which {lacking} of {folds.n_splits} test parts lack"
+
+
+def too_few_to_draw(task: Task, scoring: Scoring) -> str | None:
+    """Why no bootstrap can score this task, in one sentence; None where it can."""
+    units = np.arange(task.n_rows) if task.groups is None else np.unique(task.groups, return_inverse=True)[1]
+    metrics = [metric for metric in scoring.metrics.values() if metric is not None]
+    reason = undrawable(task.truth, units, metrics, task.groups is not None)
+    return None if reason is None else f"{reason}."
+
+
+def warn_if_too_small(search: Search) -> bool:
+    """Warn, before any fit, if no split has a score or no bootstrap can be drawn; returns whether it warned."""
+    reason = too_few_to_draw(search.task, search.scoring) if search.draws else None
+    if search.method is not None and search.scale_of_selection == "folds":
+        metric = search.scoring.metrics.get(search.scoring.refit_metric)
+        reason = unscored_splits(metric, search.task.truth, search.folds, all_of_them=True) or reason
+    if reason:
+        warnings.warn(HeldoutWarning(f"the search will have no estimate: {reason}"), stacklevel=3)
+    return bool(reason)
+
+
+OF_DATA = (Flag.COPIED_ROWS, Flag.SORTED_ROWS)
+"""What rows show, which is said beside the estimate; a setting that was asked for is warned of before it costs."""
+
+
+def warn_of_settings(search: Search, n_jobs: int | None) -> None:
+    """Warn, before any fit, of what its estimate will be flagged for, and of models that are held to one thread."""
+    for flag, sentence in search.flags.items():
+        if flag not in OF_DATA:
+            warnings.warn(HeldoutWarning(sentence), stacklevel=3)
+    templates = {id(each.template): each.template for each in search.configurations}.values()
+    if n_jobs is None and effective_n_jobs(None) == 1 < cpu_count() and any(map(asks_for_threads, templates)):
+        sentence = (
+            "every fit runs on one thread, whatever the model's own number of threads says, and the search is one "
+            f"job; `n_jobs={cpu_count()!r}` would use all cores of this machine."
+        )
+        warnings.warn(HeldoutWarning(sentence), stacklevel=3)
+    split = search.early_stopping
+    if split is not None and not any(can_stop(each.fresh()) for each in search.configurations):
+        sentence = f"`early_stopping={split.words}` had no effect: none of the models proposed can stop early."
+        warnings.warn(HeldoutWarning(sentence), stacklevel=3)
+
+
+def check_search(search: Search, n_planned: int | None = None) -> None:
+    """Refuse, before anything is fitted, settings that do not go together.
+
+    ``n_planned``: of an adaptive search, how many configurations will be proposed at most; 0 if unknown.
+    """
+    n_configurations = len(search.configurations) if n_planned is None else n_planned
+    check_fits(n_configurations, search.folds.n_splits)
+    _check_settings(search)
+    if search.deploy == "bounded":
+        _check_deployable(search)
+    if search.early_stopping is not None:
+        _check_stopping(search.early_stopping, search.configurations, search.routed)
+    metrics = [metric for name in search.metrics_read if (metric := search.scoring.metrics.get(name))]
+    if n_planned is None:
+        search.rule.check(n_configurations, search.configurations.params, search.metrics_read)
+    elif search.strategy is not None:
+        raise InputError(
+            f"`drop={search.strategy.name!r}` races all configurations from the start, and an adaptive search "
+            "proposes them one after another; use `drop='bootstrap'`.",
+            argument="drop",
+        )
+    elif search.folds.halves:
+        raise InputError(
+            "an adaptive search cannot fit its winner in halves of the rows, which the splits of `cv=` have; use "
+            "`cv=ho.protocols.repeated_hold_out(50, 0.2)`.",
+            argument="cv",
+        )
+    check_selects(metrics, n_configurations if n_planned is None else 2)
+    if search.drop is not None:
+        _check_droppable(search, search.drop)
+    _check_stoppable(search, n_planned)
+    if search.training_size_correction and (reason := _why_no_size_correction(search, n_planned)):
+        raise InputError(
+            f"`training_size_correction=True` does not fit: {reason}; leave it out.",
+            argument="training_size_correction",
+        )
+    if too_few_to_draw(search.task, search.scoring) is None:  # else a warning says that there will be no estimate
+        _check_splits(search)
+
+
+_OF_ONE_SEARCH = {
+    "stop_when_width": "stops a search early, and a protocol repeats it with all its folds",
+    "deploy": "deploys what one hold-out tested, and a protocol deploys the winner of its search on all rows",
+    "training_size_correction": "is for the estimate of a search, and a protocol repeats the search",
+    "block_length": "is for methods that draw rows of the held-out predictions, and a protocol draws none of them",
+}
+
+
+def check_repeated(search: Search) -> None:
+    """Refuse, before anything is fitted, a search that a protocol cannot repeat."""
+    if search.strategy is not None:
+        raise InputError(
+            f"`drop={search.strategy.name!r}` plans its own splits, and here the protocol plans them; use another "
+            "rule, such as `drop='bootstrap'`.",
+            argument="drop",
+        )
+    for name, why in _OF_ONE_SEARCH.items():
+        if (value := getattr(search, name)) != getattr(SearchSpec, name):
+            raise InputError(f"`{name}={value!r}` {why}; leave it out.", argument=name)
+    if search.folds.halves:
+        raise InputError(
+            "splits of halves of the rows are for a search with `method='conservative_z'`, and a protocol does not "
+            "read them; use `cv=ho.protocols.repeated_hold_out(50, 0.2)`.",
+            argument="cv",
+        )
+    check_search(search)
+
+
+def _check_settings(search: Search) -> None:
+    """Refuse, before anything is fitted, settings that do not go together."""
+    scoring, estimation = search.scoring, search.estimation
+    estimation.check()
+    check_applicable(estimation.method, scoring.metrics, search.metrics_read)
+    if estimation.scale_of_selection != "folds" and scoring.metrics.get(scoring.refit_metric) is None:
+        raise InputError(
+            f"`aggregate={estimation.scale_of_selection!r}` scores rows of several folds, but the scorer "
+            f"'{scoring.refit_metric}' cannot be opened; use `aggregate='folds'`, or a scorer made by make_scorer.",
+            argument="aggregate",
+        )
+    for name, metric in scoring.metrics.items() if estimation.scale_of_selection == "within" else ():
+        reason = unfit_within(metric) if metric is not None else f"the scorer '{name}' cannot be opened"
+        if reason:
+            raise InputError(f"{reason}.")
+
+
+def _check_stopping(split: InnerSplit, configurations: Sequence[Configuration], routed: Routing) -> None:
+    """Refuse an inner split for models that cannot stop early, and beside rows that are passed for the same end.
+
+    The configurations of an adaptive search are not known yet.
+    """
+    if configurations and not any(can_stop(configuration.fresh()) for configuration in configurations):
+        kinds = dict.fromkeys(type(model_within(each.fresh())).__name__ for each in configurations)
+        raise InputError(
+            f"`early_stopping={split.words}` is for {STOPPING_MODELS}, got {', '.join(kinds)}; leave it out.",
+            argument="early_stopping",
+        )
+    for fit_params in (routed.fit, *routed.fit_of_model.values()):
+        passed = next((name for name in fit_params if holds_rows(name)), None)
+        if passed is not None:
+            raise InputError(
+                f"`early_stopping={split.words}` and `{passed}=` both give rows to stop on; leave one of them out.",
+                argument="early_stopping",
+            )
+
+
+def _check_deployable(search: Search) -> None:
+    """Refuse to deploy the model that was tested where there is none, or several."""
+    n_splits = search.folds.n_splits
+    if n_splits != 1:
+        raise InputError(
+            f"`deploy='bounded'` deploys the model that one hold-out tested, and here are {n_splits} splits with a "
+            f"model each; use `cv=ho.protocols.hold_out()`.",
+            argument="deploy",
+        )
+    if not search.refit:
+        raise InputError(
+            "`deploy='bounded'` needs a model to deploy, got `refit=False`; leave one of them out.",
+            argument="deploy",
+        )
+
+
+def _check_droppable(search: Search, drop: DropRule) -> None:
+    """Refuse a drop rule that cannot judge such a search."""
+    scoring = search.scoring
+    metric = scoring.metrics.get(scoring.refit_metric)
+    if metric is None:
+        raise InputError(
+            f"`drop={drop.name!r}` compares held-out predictions, but the scorer '{scoring.refit_metric}' cannot "
+            f"be opened; use `drop=None`, or a scorer made by make_scorer.",
+            argument="drop",
+        )
+    rule = search.rule
+    if isinstance(rule, CallableRefit) or rule.reads_models:
+        what = "a callable refit" if isinstance(rule, CallableRefit) else "a rule that counts in fitted models"
+        raise InputError(
+            f"`drop={drop.name!r}` needs the current best at every barrier, and {what} chooses only at the end; "
+            f"use `drop=None`, or a rule of `selection=`.",
+            argument="drop",
+        )
+    task = search.task
+    race = search.race
+    course = Course(len(race.splits), race.n_folds, task.groups is not None, task.sample_weight is not None)
+    reason = drop.unfit(metric, course)
+    if reason:
+        raise InputError(
+            f"`drop={drop.name!r}` does not fit: {reason}; `drop='bootstrap'` fits every metric.",
+            argument="drop",
+        )
+
+
+def _check_stoppable(search: Search, n_planned: int | None) -> None:
+    """Refuse, before anything is fitted, a search that cannot stop early."""
+    most = search.stop_when_width
+    if most is None:
+        return
+    if isinstance(most, bool) or not isinstance(most, int | float | np.number) or not 0 < most < np.inf:
+        raise InputError(
+            f"stop_when_width must be a finite number above 0, in the units of the metric, or None, got {most!r}.",
+            argument="stop_when_width",
+        )
+    reason = _why_it_cannot_stop(search, n_planned)
+    if reason:
+        raise InputError(
+            f"`stop_when_width={float(most)!r}` does not fit: {reason}; leave it out.",
+            argument="stop_when_width",
+        )
+
+
+def _why_it_cannot_stop(search: Search, n_planned: int | None) -> str:
+    """Why a search cannot stop early, as half a sentence; empty if it can."""
+    estimation, folds = search.estimation, search.folds
+    method = None if estimation.method is None else method_of(estimation.method)
+    if method is None or not method.has_interval:
+        return f"{'`method=None`' if method is None else method.name} has no interval"
+    if method.needs_halves:
+        return f"{method.name} reads fits of the winner that follow the search"
+    if estimation.alternative != "two-sided":
+        return f"an interval of `alternative={estimation.alternative!r}` is open at one side"
+    if search.strategy is not None:
+        return f"`drop={search.strategy.name!r}` has an end of its own"
+    if n_planned is not None:
+        return "an adaptive search finishes all folds of a configuration before it proposes the next"
+    if isinstance(estimation.rule, CallableRefit):
+        return "a callable refit chooses only at the end"
+    if not folds.exchangeable:
+        return "folds that follow time do not stand for those after them"
+    if estimation.blocks is not None:
+        return "the rows of the folds so far are no stretches of time, as `block_length` needs them"
+    if folds.n_splits < 2:
+        return "there is one split"
+    return ""
+
+
+def _why_no_size_correction(search: Search, n_planned: int | None) -> str:
+    """Why a value cannot be corrected for training size, as half a sentence; empty if it can."""
+    if search.method is None:
+        return "no estimate is made"
+    if n_planned is not None:
+        return "an adaptive search knows only at its end which configurations compete"
+    if search.stop_when_width is not None:
+        return "a search with `stop_when_width` may end before all folds are done"
+    closed = next((name for name, metric in search.scoring.metrics.items() if metric is None), None)
+    if closed is not None:
+        return f"it scores held-out predictions, and the scorer '{closed}' cannot be opened"
+    if not search.folds.without_two:
+        return (
+            f"it needs {FEWEST} to {MOST} folds that test every row once, by models of all others, such as `cv=5`, "
+            f"and got {counted(len(search.folds.of_first_repeat), 'split')} of another kind or number"
+        )
+    return ""
+
+
+def _check_splits(search: Search) -> None:
+    """Refuse splits on which no configuration can be chosen, or that the method is not for."""
+    task, estimation, folds = search.task, search.estimation, search.folds
+    check_without_groups(estimation.blocks, task.groups)
+    check_fits_rows(estimation.blocks, int((folds.labels >= 0).any(axis=1).sum()))
+    metric = search.scoring.metrics.get(search.scoring.refit_metric)
+    lacking = unscored_splits(metric, task.truth, folds, all_of_them=True)
+    if lacking and estimation.scale_of_selection != "pooled" and estimation.method is None:
+        raise InputError(
+            f"{lacking}, so no configuration would have a score; use larger folds, or `aggregate='pooled'`, which "
+            "scores all held-out rows together."
+        )
+    if lacking and estimation.method is not None and "predictions" not in method_of(estimation.method).reads:
+        raise InputError(
+            f"method '{method_of(estimation.method).name}' compares scores of single splits, and {lacking}; use "
+            f"larger folds, or `method={_defaults.METHOD!r}`.",
+            argument="method",
+        )
+    if estimation.method is not None and method_of(estimation.method).needs_test_share:
+        _check_subsampled(search)
+    if estimation.method is not None and method_of(estimation.method).needs_halves and not folds.halves:
+        raise InputError(
+            f"method '{method_of(estimation.method).name}' reads fits in halves of the rows, and here are "
+            f"{folds.n_splits} splits without halves; use `cv=ho.protocols.paired_hold_out()`, or "
+            "`method='corrected_t'`.",
+            argument="method",
+        )
+    # Of the default method the estimate says why it has no value.
+    if estimation.method is None or is_default(estimation.method) or metric is None or search.drop:
+        return
+    names = search.configurations.names or ("one", "another")  # of an adaptive search they are not known yet
+    refused = refused_on_splits(task, folds, estimation, metric, names)
+    if refused:
+        raise InputError(refused)
+
+
+def _check_subsampled(search: Search) -> None:
+    """Refuse a method for repeated subsampling on other splits, or with a winner that is no best mean."""
+    name = method_of(search.method).name
+    if search.folds.test_share is None:
+        raise InputError(
+            f"method '{name}' is for repeated subsampling, in which each split draws its test rows anew, but here "
+            f"are {search.folds.n_splits} other splits; use "
+            "`cv=ho.protocols.repeated_hold_out(50, 0.2)`, or "
+            f"`method={_defaults.METHOD!r}`.",
+            argument="method",
+        )
+    if search.scale_of_selection != "folds":
+        raise InputError(
+            f"method '{name}' assumes that the winner has the best mean over splits, got "
+            f"`aggregate={search.aggregate!r}`; use `aggregate='folds'`, or "
+            f"`method={_defaults.METHOD!r}`.",
+            argument="method",
+        )

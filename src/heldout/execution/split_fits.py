@@ -21,7 +21,7 @@ from heldout._types import Array, Floats, Indices
 from heldout.configurations import Configuration
 from heldout.data.task import Truth
 from heldout.errors import InputError, NoExit, StrangeLabelError
-from heldout.execution.cells import CellKey, CellResult, CellState, CellTable, FittedModel, Saving, ScoreColumn
+from heldout.execution.cells import CellKey, CellResult, CellState, CellTable, FittedModel, Saving, given_scores
 from heldout.execution.complexity import measured
 from heldout.execution.copies import with_copies_together
 from heldout.execution.fit import Work, cell_model, error_line, fitted, scores_by_scorer
@@ -482,7 +482,7 @@ def _block(
     block = CellTable.empty(
         list(served),
         (split.place for split in splits),
-        test_scores={name: ScoreColumn.of(values) for name, values in scores.items()},
+        test_scores={name: given_scores(values) for name, values in scores.items()},
         predictions=predictions,
         sizes=(1,) * len(rows),
     )

@@ -21,12 +21,12 @@ from heldout.estimates.centres import competing
 from heldout.estimates.training_size import SizeCorrection
 from heldout.estimates.types import Estimate
 from heldout.execution.cells import CellKey, CellResult, CellState, check_predictions
-from heldout.execution.collect import RaceResults, mean_over_splits
-from heldout.execution.conclusion import Conclusion
+from heldout.execution.collect import RaceResults
+from heldout.execution.conclusion import Conclusion, scores_of_selection
 from heldout.execution.search import Search
 from heldout.flags import Flag
 from heldout.metrics.aggregate import score_on_scale
-from heldout.metrics.base import Metric, oriented, quiet_if_foreign
+from heldout.metrics.base import Metric, quiet_if_foreign
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 
 
@@ -64,18 +64,11 @@ def smaller_training_in(chosen: Conclusion, cells: Sequence[CellResult]) -> Smal
 
 def competitors(chosen: Conclusion) -> tuple[int, ...]:
     """The configurations that compete."""
-    scores = _scores_of_selection(chosen)
+    scale = chosen.search.scale_of_selection
+    whole = chosen.within if scale == "within" else chosen.pooled
+    scores = scores_of_selection(chosen.found, chosen.found.refit_metric, scale, whole).copy()
     scores[list(chosen.found.predictions.out)] = np.nan
     return tuple(np.flatnonzero(competing(scores)).tolist())
-
-
-def _scores_of_selection(chosen: Conclusion) -> Floats:
-    """(C,): the scores that were compared, greater = better."""
-    name, scale = chosen.found.refit_metric, chosen.search.scale_of_selection
-    metric = chosen.search.scoring.metrics[name]
-    if scale == "folds" or metric is None:
-        return mean_over_splits(chosen.found.fold_scores[name].oriented())
-    return oriented(metric, (chosen.within if scale == "within" else chosen.pooled)[name].copy())
 
 
 def _predictions(

@@ -29,8 +29,7 @@ from heldout.execution.collect import RaceResults, mean_over_splits
 from heldout.execution.conclusion import Choose, chosen_in, pooled_scores, winner_of, with_constants
 from heldout.execution.plan import Race, race_of_search
 from heldout.execution.run import OpenRun, RunSettings, open_run
-from heldout.execution.search import Search
-from heldout.execution.search_check import check_search
+from heldout.execution.search import Search, check_search
 from heldout.flags import Flag
 from heldout.folds.splits import Folds, Rows, Split
 from heldout.metrics.aggregate import constant_of_rows

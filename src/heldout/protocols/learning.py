@@ -27,8 +27,7 @@ from heldout.execution.collect import RaceResults
 from heldout.execution.conclusion import warn_of_failures, winner_of, with_constants
 from heldout.execution.fit import final_model
 from heldout.execution.run import RunSettings, open_run
-from heldout.execution.search import Search
-from heldout.execution.search_check import check_search
+from heldout.execution.search import Search, check_search
 from heldout.execution.sharing.groups import Share
 from heldout.flags import Flag
 from heldout.folds.splits import Folds, Rows, Split, check_splits

@@ -230,8 +230,8 @@ def _ranking_of_search(
     name, estimate = evaluation.refit_metric, evaluation.estimate
     fold_scores, training_scores = evaluation.fold_scores.get(name), evaluation.cells.train_scores.get(name)
     train = None
-    if training_scores is not None and not np.isnan(training_scores.values).all():
-        train = column_means(training_scores.values.T)
+    if training_scores is not None and not np.isnan(training_scores["value"]).all():
+        train = column_means(training_scores["value"].T)
     return rank_configurations(
         evaluation.configurations.names,
         scale,

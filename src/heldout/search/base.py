@@ -62,8 +62,7 @@ from heldout.execution.conclusion import Choose
 from heldout.execution.fit import Routing, make_scoring
 from heldout.execution.inner_split import InnerSplit
 from heldout.execution.run import RunSettings
-from heldout.execution.search import DeployedModel, KeepModels, Search
-from heldout.execution.search_check import check_search
+from heldout.execution.search import DeployedModel, KeepModels, Search, check_search
 from heldout.execution.sharing.groups import Share
 from heldout.execution.store import entropy_of_run
 from heldout.folds.plans import AUTO, plan_of_cv
@@ -227,7 +226,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
             default = default_configuration(self.default, self.estimator, search, without_callbacks(running))
         evaluation = self._evaluation(search, running, choose)
         if default is not None:
-            default = default.among(evaluation.configurations.members).on(evaluation.folds_read)
+            default = default.among(evaluation.configurations).on(evaluation.folds_read)
             evaluation = replace(evaluation, default=default, n_fits=evaluation.n_fits + default.n_fits)
         self.scorer_ = scorers if members is None else members
         self.multimetric_ = several or tuple(evaluation.fold_scores) != ("score",)

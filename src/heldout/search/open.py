@@ -23,8 +23,7 @@ from heldout.execution.collect import RaceResults
 from heldout.execution.conclusion import chosen_in
 from heldout.execution.inner_split import InnerSplit
 from heldout.execution.run import RunSettings
-from heldout.execution.search import DeployedModel, KeepModels, Search
-from heldout.execution.search_check import check_search, warn_if_too_small
+from heldout.execution.search import DeployedModel, KeepModels, Search, check_search, warn_if_too_small
 from heldout.result import Evaluation
 
 

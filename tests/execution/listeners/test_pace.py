@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from heldout.dropping.base import Barrier, Dropped
-from heldout.execution.cells import CellKey, CellResult, CellState, CellTable, ScoreColumn
+from heldout.execution.cells import CellKey, CellResult, CellState, CellTable, given_scores
 from heldout.execution.events import BarrierPassed, CellFinished, SearchStarted
 from heldout.execution.listeners.tally import RunTally
 
@@ -138,7 +138,7 @@ def test_of_a_group_that_an_earlier_run_has_done_in_part_its_last_split_is_left(
 def test_a_block_is_done_on_all_splits_and_its_time_is_no_measure_of_the_pace() -> None:
     tally = begun([(0, 1), (2,), (3,)])
     places = tuple((0, split) for split in range(N_SPLITS))
-    block = CellTable.empty((0, 1), places, test_scores={"score": ScoreColumn.of(np.ones((2, N_SPLITS)))})
+    block = CellTable.empty((0, 1), places, test_scores={"score": given_scores(np.ones((2, N_SPLITS)))})
     block.columns["fit_seconds"] = 3.0
     tally.add(CellFinished(block))
     assert tally.seconds_left(30.0) is None

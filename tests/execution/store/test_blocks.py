@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
 from heldout.errors import StoreError
-from heldout.execution.cells import CellKey, CellResult, CellState, CellTable, Saving, ScoreColumn, each_cell
+from heldout.execution.cells import CellKey, CellResult, CellState, CellTable, Saving, each_cell, given_scores
 from heldout.execution.store import AddedConfiguration, PlanNote, RunIdentity
 from heldout.execution.store.file_status import file_status
 from heldout.execution.store.runs import checksum
@@ -34,7 +34,7 @@ BLOCK = CellTable.empty(
         Response.LABELS: np.arange(8, dtype=np.int32).reshape(4, 2) % 3,
     },
     sizes=(2, 1, 1),
-    test_scores={"accuracy": ScoreColumn.of(np.array([[0.5, np.nan, -0.0], [1.0, 0.1, 0.2]]))},
+    test_scores={"accuracy": given_scores(np.array([[0.5, np.nan, -0.0], [1.0, 0.1, 0.2]]))},
 )
 BLOCK.columns[...] = np.array((CellState.DONE, "", 0.1, 0.0, 1, {}, {}), dtype=BLOCK.columns.dtype)
 BLOCK.columns["score_seconds"] = np.linspace(0, 1, 6).reshape(2, 3)

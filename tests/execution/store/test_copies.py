@@ -207,7 +207,7 @@ def test_no_module_of_the_store_can_unpickle():
     forbidden = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal", "yaml"}
     calls = {"load", "loads", "eval", "exec", "fromstring"}
     modules = sorted(Path(heldout.execution.store.__file__).parent.glob("*.py"))
-    assert len(modules) > 7
+    assert len(modules) > 5
     for module in modules:
         for node in ast.walk(ast.parse(module.read_text())):
             if isinstance(node, ast.Import):

@@ -260,7 +260,7 @@ def place_of(wanted: Configuration, members: Sequence[Configuration]) -> int | N
     >>> from sklearn.svm import SVC
     >>> from heldout.configurations import make_configurations
     >>> template = SVC()
-    >>> members = make_configurations(template, {"C": [0.1, 1, 10]}).members
+    >>> members = make_configurations(template, {"C": [0.1, 1, 10]})
     >>> place_of(Configuration(0, {}, template), members), place_of(Configuration(0, {"C": 5}, template), members)
     (1, None)
     """

@@ -277,4 +277,4 @@ class RunTally:
         self._in_blocks += len(block)
         scores = block.test_scores.get(self.plan.refit_metric, next(iter(block.test_scores.values())))
         columns = [self._columns.setdefault(place, len(self._columns)) for place in block.places]
-        self._scores[np.ix_(block.configurations, columns)] = scores.values
+        self._scores[np.ix_(block.configurations, columns)] = scores["value"]

@@ -22,7 +22,7 @@ import numpy as np
 from heldout._types import Array
 from heldout.data.declared import from_json, of_type
 from heldout.dropping.base import Barrier, Dropped
-from heldout.execution.cells import COLUMNS, CellResult, CellState, CellTable, Saving, ScoreColumn
+from heldout.execution.cells import COLUMNS, CellResult, CellState, CellTable, Saving, given_scores
 from heldout.execution.store import PlanNote, SearchNote
 from heldout.folds.splits import Place
 from heldout.metrics.base import Response
@@ -89,7 +89,7 @@ def read_block(connection: sqlite3.Connection, number: int, *, with_predictions:
     table = CellTable.empty(cells.configurations, cells.places, predictions=predictions, sizes=cells.sizes)
     for of_scorers, scores in ((table.test_scores, cells.test), (table.train_scores, cells.train)):
         for name, values in scores.items():
-            of_scorers[name] = ScoreColumn.of(_column(values, np.float64, shape))
+            of_scorers[name] = given_scores(_column(values, np.float64, shape))
     for name, dtype in COLUMNS.items():
         table.columns[name] = _column(getattr(cells, name), dtype, shape)
     return table

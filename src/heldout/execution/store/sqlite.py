@@ -523,8 +523,8 @@ def block_statement(run: int, number: int, table: CellTable, keys: Sequence[int]
         "places": table.places,
         "sizes": table.sizes,
         **{name: _lists(table.columns[name]) for name in COLUMNS},
-        "test": {name: column.values.tolist() for name, column in table.test_scores.items()},
-        "train": {name: column.values.tolist() for name, column in table.train_scores.items()},
+        "test": {name: column["value"].tolist() for name, column in table.test_scores.items()},
+        "train": {name: column["value"].tolist() for name, column in table.train_scores.items()},
         "predictions": heads,
         "data": zlib.crc32(data),
     }

@@ -391,7 +391,7 @@ def search_of(
         raise ValueError("the note on the search has other settings than a search")
     settings: Mapping[str, Any] = text.settings
     search = Search(
-        task, Configurations(tuple(configurations)), folds, scoring, entropy=entropy, refit=False, share=False,
+        task, Configurations(configurations), folds, scoring, entropy=entropy, refit=False, share=False,
         weights_reached=text.weights_reached, **settings,
     )  # fmt: skip
     search.estimation.check()

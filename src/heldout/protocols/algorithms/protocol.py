@@ -27,8 +27,7 @@ from heldout.estimates.types import Alternative, Estimate
 from heldout.evaluate import evaluation_of
 from heldout.execution.conclusion import chosen_in
 from heldout.execution.run import RunSettings
-from heldout.execution.search import Search
-from heldout.execution.search_check import check_search, warn_if_too_small, warn_of_settings
+from heldout.execution.search import Search, check_search, warn_if_too_small, warn_of_settings
 from heldout.execution.sharing.groups import Share
 from heldout.flags import Flag
 from heldout.metrics.base import Metric

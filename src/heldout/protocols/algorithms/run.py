@@ -33,7 +33,7 @@ from heldout.estimates.methods.corrected_t import nadeau_bengio
 from heldout.estimates.of_search import estimates_of_search
 from heldout.estimates.question import Scale, Scales
 from heldout.estimates.types import Estimate
-from heldout.execution.cells import CellResult, CellState, CellTable, ScoreColumn
+from heldout.execution.cells import NO_SCORE, CellResult, CellState, CellTable
 from heldout.execution.collect import RaceResults, mean_over_splits
 from heldout.execution.conclusion import pooled_scores, winner_of
 from heldout.execution.plan import Race, in_racing_order
@@ -430,7 +430,7 @@ def part_of_results(found: RaceResults, columns: Sequence[int]) -> RaceResults:
 
 def choice_of(search: Search, part: RaceResults, columns: Sequence[int]) -> tuple[int | None, str]:
     """The winner among some configurations, from their part of the results; and the reason if there is none."""
-    members = Configurations(tuple(search.configurations[j] for j in columns))
+    members = Configurations(search.configurations[j] for j in columns)
     try:
         return columns[winner_of(part, search.task, search.estimation, members)], ""
     except InputError as error:
@@ -489,8 +489,7 @@ def _merged(search: Search, plan: AlgorithmPlan, found: Sequence[RaceResults]) -
             (cells.train_scores, part.cells.train_scores),
         ):
             for name, column in its.items():
-                kept = own.setdefault(name, ScoreColumn.empty(shape))
-                kept.put(mine, ScoreColumn(column.values[mine], column.given[mine]))
+                own.setdefault(name, np.full(shape, NO_SCORE))[mine] = column[mine]
         for name, score in part.fold_scores.items():
             scores[name].values[:, mine] = score.values[:, mine]
         for response, array in part.predictions.responses.items():

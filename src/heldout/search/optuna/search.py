@@ -23,8 +23,7 @@ from heldout.evaluate import evaluate_adaptive
 from heldout.execution.conclusion import Choose
 from heldout.execution.cross_fit import CrossFit, Obstacle, cross_fit
 from heldout.execution.run import RunSettings
-from heldout.execution.search import Search
-from heldout.execution.search_check import check_search
+from heldout.execution.search import Search, check_search
 from heldout.flags import Flag
 from heldout.folds.splits import Folds
 from heldout.result import Evaluation

@@ -1,4 +1,8 @@
-"""Random forests, extra trees and bagging: the first members of a large ensemble are a smaller ensemble."""
+"""Forests and bagging, whose first members are a smaller ensemble, and single trees, which are pruned.
+
+scikit-learn itself prunes one tree for each value of ``ccp_alpha``. Trees of different values must not be pruned
+one from another: the rounding of a path of pruning would differ.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
-from heldout._sklearn import rows_of_forest
+import numpy as np
+
+from heldout._sklearn import prune, rows_of_forest
+from heldout._types import Array
 from heldout.spaces.submodels.base import (
     Answer,
     SeparateFitsError,
@@ -92,3 +99,31 @@ def _bagging_applies(estimator: Any) -> bool:
 
 FOREST = SubmodelFamily(object, ("n_estimators",), fit_forest, _forest_applies, "bitwise", cost="proportional")
 BAGGING = SubmodelFamily(object, ("n_estimators",), fit_bagging, _bagging_applies, "bitwise", cost="proportional")
+
+
+class PrunedTrees:
+    """One tree a value, None where it was not pruned."""
+
+    def __init__(self, trees: Sequence[Any]) -> None:
+        self.trees = trees
+
+    def predict_many(self, X: Any, response: str) -> list[Array | None]:
+        return [None if tree is None else getattr(tree, response)(X) for tree in self.trees]
+
+
+def fit_tree(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> PrunedTrees:
+    """The tree without pruning, and the pruned ones."""
+    tree = fitted_copy(estimator, {"ccp_alpha": 0.0}, X, y, weights_only(fit_params))
+    return PrunedTrees([_pruned(tree, value["ccp_alpha"]) for value in values])
+
+
+def _pruned(tree: Any, alpha: Any) -> Any:
+    number = isinstance(alpha, int | float | np.integer | np.floating) and type(alpha) is not bool
+    if not (number and 0.0 <= alpha < np.inf):
+        return None
+    view = view_of(tree, ccp_alpha=alpha)
+    prune(view)
+    return view
+
+
+PRUNING = SubmodelFamily(object, ("ccp_alpha",), fit_tree, is_seeded, "bitwise", cost="equal")
