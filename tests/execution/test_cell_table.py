@@ -57,8 +57,9 @@ def test_cells_come_back_configuration_by_configuration(order: int) -> None:
 
 
 def test_a_score_that_is_lacking_is_not_one_that_is_nan() -> None:
-    column = table(cells()).test_scores["b"].filled(9.0)
-    assert np.array_equal(column, [[np.nan, 9.0, 9.0], [0.0, 4.0, 9.0]], equal_nan=True)
+    column = table(cells()).test_scores["b"]
+    filled = np.where(column["given"], column["value"], 9.0)
+    assert np.array_equal(filled, [[np.nan, 9.0, 9.0], [0.0, 4.0, 9.0]], equal_nan=True)
 
 
 def test_a_result_replaces_an_earlier_one_whole() -> None:
