@@ -75,6 +75,8 @@ class Configuration:
     """Whether the template has the parameters already, so that they are only shown."""
     kind: str = ""
     """The name of its estimator, if it is not the class of the template."""
+    note: str = ""
+    """JSON that a store keeps, for a proposer that must know it to propose the same again."""
 
     @property
     def own_params(self) -> dict[str, Any]:

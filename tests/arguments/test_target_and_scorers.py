@@ -13,7 +13,8 @@ from sklearn.metrics import get_scorer_names
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
-from heldout.arguments.search import checked_target, scoring_with_metrics, truth_for
+from heldout.arguments.search import scoring_with_metrics
+from heldout.arguments.target import checked_target, truth_for
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 

@@ -28,13 +28,13 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import heldout as ho
 from heldout.arguments.search import SearchArguments
-from heldout.configurations import Configurations, make_configurations
+from heldout.configurations import Configuration, Configurations, make_configurations
 from heldout.data.checks import Memory
 from heldout.data.task import Task, truth_of
 from heldout.errors import HeldoutWarning, InputError
 from heldout.evaluate import evaluate, evaluate_adaptive
 from heldout.execution import collect, fold_models
-from heldout.execution.adaptive import Proposal, ProposalScore
+from heldout.execution.adaptive import ProposalScore
 from heldout.execution.cells import CellKey, CellResult, FittedModel
 from heldout.execution.executors import WorkersLostError
 from heldout.execution.executors.local import Here
@@ -321,12 +321,14 @@ class Listed:
     identity = "two batches"
 
     def __init__(self, depths: Sequence[int]) -> None:
-        self._left = [Proposal({"max_depth": depth}, FOREST[0].set_params(n_estimators=3)) for depth in depths]
+        self._left = [
+            Configuration(0, {"max_depth": depth}, FOREST[0].set_params(n_estimators=3)) for depth in depths
+        ]
 
     def resume(self, notes: Sequence[str]) -> None:
         pass
 
-    def next_batch(self) -> Sequence[Proposal]:
+    def next_batch(self) -> Sequence[Configuration]:
         batch, self._left = self._left[:2], self._left[2:]
         return batch
 

@@ -12,11 +12,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 from sklearn.neighbors import KNeighborsClassifier
 
-from heldout.configurations import Configurations, make_configurations
+from heldout.configurations import Configuration, Configurations, make_configurations
 from heldout.data.task import Task, truth_of
 from heldout.errors import InputError, StoreError
 from heldout.evaluate import evaluate, evaluate_adaptive
-from heldout.execution.adaptive import Proposal, ProposalScore
+from heldout.execution.adaptive import ProposalScore
 from heldout.execution.events import BarrierPassed, ConfigurationsAdded
 from heldout.execution.executors import local
 from heldout.execution.fit import make_scoring
@@ -50,13 +50,13 @@ class Listed:
     def resume(self, notes: Sequence[str]) -> None:
         self.notes = list(notes)
 
-    def next_batch(self) -> list[Proposal]:
+    def next_batch(self) -> list[Configuration]:
         assert self.n_asked == len(self.scores), "the scores of a batch come before the next one"
         if self.stop is not None and self.n_asked >= self.stop:
             raise KeyboardInterrupt
         numbers = self.numbers[self.n_asked : self.n_asked + self.batch]
         self.n_asked += len(numbers)
-        return [Proposal({"n_neighbors": n}, KNeighborsClassifier(), note=f"[{n}]") for n in numbers]
+        return [Configuration(0, {"n_neighbors": n}, KNeighborsClassifier(), note=f"[{n}]") for n in numbers]
 
     def take(self, scores: Sequence[ProposalScore]) -> None:
         self.scores += scores
@@ -181,10 +181,10 @@ class Fails(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class FailsFirst(Listed):
-    def next_batch(self) -> list[Proposal]:
+    def next_batch(self) -> list[Configuration]:
         fails = [True, False][self.n_asked : self.n_asked + 1]
         self.n_asked += len(fails)
-        return [Proposal({"fails": each}, Fails()) for each in fails]
+        return [Configuration(0, {"fails": each}, Fails()) for each in fails]
 
 
 @pytest.mark.parametrize("drop", [None, "bootstrap"])

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import clone, is_classifier
 from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import (
     GridSearchCV,
@@ -19,29 +18,18 @@ from sklearn.model_selection import (
     LeavePGroupsOut,
     StratifiedGroupKFold,
 )
-from sklearn.utils import get_tags, indexable
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from heldout import _defaults
-from heldout._sklearn import BaseSearchCV, gathered_scorers, n_rows_of, scorers_of_search
+from heldout._sklearn import BaseSearchCV, gathered_scorers, scorers_of_search
 from heldout._streams import numpy_seed
 from heldout.arguments.sampling import sample_configurations
+from heldout.arguments.target import checked_target, rows_of, task_of
 from heldout.configurations import Configurations, are_same, checked_entries, checked_model, make_configurations
-from heldout.data.equal_rows import COPIES, row_numbers
 from heldout.data.row_labels import in_one_order
 from heldout.data.task import (
     Task,
-    TaskKind,
     Truth,
-    checked_groups,
-    checked_weights,
-    has_fields,
-    has_two_columns,
-    survival_target,
-    target_column,
-    truth_of,
-    with_fields,
 )
 from heldout.errors import InputError, input_error, reason_of
 from heldout.execution.copies import CopiesTogether
@@ -57,7 +45,6 @@ from heldout.folds.splits import Folds, make_folds
 from heldout.metrics.base import Metric
 from heldout.metrics.from_scorer import scorer_of_class
 from heldout.metrics.named import metric_named, scorer
-from heldout.metrics.survival_model import gives_survival, last_step, scores_concordance
 from heldout.spaces.procedure import TuningProcedure
 
 PARTS_OF_A_SPACE = ("estimator", "param_grid", "param_distributions", "n_iter")
@@ -276,60 +263,6 @@ def _check_agrees(kind: str, name: str, its: Any, passed: Any, default: Any) -> 
         )
 
 
-def checked_target(model: Any, y: Any, purpose: str) -> Any:
-    """The target as one column, unchanged where it is one; events and times as a structured array.
-
-    Two columns are events and times, unless ``model``, which learns them, is a classifier or a regressor.
-    ``purpose`` is what needs the target, for the sentence "This ... requires y": "protocol".
-
-    Raises InputError when there is none, it holds missing, complex or infinite values, or the model cannot learn
-    it.
-    """
-    if y is None:
-        raise InputError(
-            f"This {purpose} requires y to be passed, but the target y is None; without it there is no score to "
-            "estimate."
-        )
-    of_numbers = is_classifier(model) or is_regressor(model)
-    if has_fields(y) or (not of_numbers and has_two_columns(y)):
-        kind = type(last_step(model))
-        if of_numbers and kind.__module__.startswith("sklearn."):
-            raise InputError(
-                f"the target holds events and times, which {kind.__name__} cannot learn; give a survival model "
-                "(scikit-survival's, or ho.spaces.CoxRegression), or the one column to predict."
-            )
-        # Survival models want the event as booleans; what the user calls the two is left.
-        target = survival_target(y)
-        return with_fields(target, y.dtype.names) if has_fields(y) else target
-    column = y if getattr(y, "ndim", 0) == 1 else _one_column(y)
-    values = target_column(column)
-    if values.dtype.kind == "c":
-        raise InputError("Complex data not supported: the target must be real numbers or labels.")
-    if values.dtype.kind == "f" and np.isinf(values).any():
-        raise InputError(
-            "Input y contains infinity or a value too large for dtype('float64'). Every row needs a finite target."
-        )
-    if isinstance(y, list):
-        return y
-    # scikit-learn cannot take rows of pandas' own arrays (``y.values`` of text that Arrow keeps).
-    return values if hasattr(column, "_from_sequence") else column
-
-
-def target_of_search(model: Any, y: Any, name: str) -> Any:
-    """``checked_target``, or what only scorers can read: several columns, or no target where none is required."""
-    if y is None:
-        return checked_target(model, y, name) if get_tags(model).target_tags.required else None
-    shape = y.shape if hasattr(y, "shape") else np.asarray(y, dtype=object).shape
-    is_events = has_two_columns(y) and not (is_classifier(model) or is_regressor(model)) and _are_events(model, y)
-    return y if math.prod(shape[1:]) > 1 and not is_events else checked_target(model, y, name)
-
-
-def _are_events(model: Any, y: Any) -> bool:
-    """Whether the first of two columns holds events, or must, because the model is one of survival."""
-    first = y[0] if isinstance(y, tuple) else np.asarray(y, dtype=object)[:, 0]
-    return gives_survival(model) or scores_concordance(model) or set(np.asarray(first).tolist()) <= {0, 1}
-
-
 def repeatable(model: Any) -> Any:
     """The model as every fit of a protocol repeats it: each search inside it begins anew.
 
@@ -369,37 +302,6 @@ def routed_to_fit(models: Iterable[tuple[str, Any]], weights: Any, groups: Any) 
         return Routing(fit=fit)
     divides = {name for name, model in models if isinstance(getattr(model, "cv", None), _BY_GROUP)}
     return Routing(fit=fit, fit_of_model={name: {**fit, "groups": groups} for name in divides})
-
-
-def rows_of(X: Any, y: Any) -> tuple[Any, Any]:
-    """Data and target that can be indexed by row and have as many rows."""
-    try:
-        checked, target = indexable(X, y)
-    except (ValueError, TypeError) as error:
-        raise InputError(f"X and y cannot be used as rows: {error}.") from None
-    return checked, target
-
-
-def _one_column(y: Any) -> Any:
-    try:
-        return column_or_1d(y, warn=True)
-    except (ValueError, TypeError) as error:
-        raise InputError(f"the target must be one column of labels or numbers: {error}") from None
-
-
-def truth_for(model: Any, y: Any, metric: Metric | None = None) -> Truth:
-    """The target as a model of its kind reads it, or as the metric does where the model has none."""
-    if has_fields(y):
-        return truth_of(y, TaskKind.SURVIVAL)
-    asked = set() if metric is None or is_classifier(model) or is_regressor(model) else metric.tasks
-    if is_classifier(model) or (asked and asked <= {TaskKind.BINARY, TaskKind.MULTICLASS}):
-        try:
-            with np.errstate(invalid="ignore"):  # it casts amounts to whole numbers to see what they are
-                check_classification_targets(y)
-        except (ValueError, TypeError) as error:
-            raise InputError(f"{reason_of(error)}. Give labels, or a regressor.") from None
-        return truth_of(y, TaskKind.MULTICLASS)
-    return truth_of(y, TaskKind.REGRESSION if is_regressor(model) or asked == {TaskKind.REGRESSION} else None)
 
 
 def _is_metric(scoring: Any) -> bool:
@@ -480,26 +382,6 @@ def deciding_scorer(scorers: Any, scoring: Any, refit: Any) -> str:
         return refit if isinstance(refit, str) else str(next(iter(members)))
     # A callable may turn out to return several scores; ``refit`` then names one of them.
     return refit if callable(scoring) and isinstance(refit, str) else "score"
-
-
-def task_of(
-    model: Any, X: Any, y: Any, groups: Any = None, sample_weight: Any = None, metric: Metric | None = None
-) -> Task:
-    """Rows, a target that ``checked_target`` passed, groups and weights as a task for such a model and metric."""
-    columns = np.zeros(n_rows_of(X)) if y is None else y.toarray() if hasattr(y, "toarray") else np.asarray(y)
-    if y is None or columns.ndim > 1:
-        if columns.ndim != 2 or columns.dtype.kind not in "biuf":  # no numbers: which rows are equal
-            columns = np.unique(columns.reshape(len(columns), -1).astype(str), axis=0, return_inverse=True)[1]
-        truth = Truth(TaskKind.OTHER, columns)
-    else:
-        truth = truth_for(model, y, metric)
-    weights = checked_weights(sample_weight, truth.n_rows)
-    return Task(X, truth, checked_groups(groups_of(X, groups), truth.n_rows), weights, y)
-
-
-def groups_of(X: Any, groups: Any) -> Any:
-    """The groups as passed; one a set of rows with equal predictors where they are "copies"."""
-    return row_numbers(X) if isinstance(groups, str) and groups == COPIES else groups
 
 
 def check_weights_fit(models: Iterable[tuple[str, Any]]) -> None:

@@ -19,7 +19,6 @@ from itertools import groupby
 from typing import Any, Protocol
 
 import numpy as np
-from sklearn.base import clone
 
 from heldout.configurations import Configuration, Configurations, canonical_form
 from heldout.dropping.base import Barrier, Dropped
@@ -36,35 +35,6 @@ from heldout.execution.store.unfinished_search import note_of
 
 EQUAL = "equal configurations"
 """What copies of cells share with their source."""
-
-
-@dataclass(frozen=True, eq=False)
-class Proposal:
-    """A configuration that is proposed.
-
-    Attributes
-    ----------
-    params : mapping of str to object
-        Set on a clone of the estimator; where there are several models, ``model`` is among them.
-    estimator : estimator
-        Never fitted itself.
-    model : str, optional
-        Its name where there are several.
-    has_params : bool
-        Whether the estimator has the parameters already, so that they are only shown.
-    note : str
-        JSON that the store keeps, for a proposer that must know it to propose the same again.
-    """
-
-    params: Mapping[str, Any]
-    estimator: Any
-    model: str | None = None
-    has_params: bool = False
-    note: str = ""
-
-    def template(self) -> Any:
-        """The estimator; a copy of one that its user may change for the next proposal."""
-        return clone(self.estimator) if self.has_params else self.estimator
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +79,12 @@ class Proposals(Protocol):
     def resume(self, notes: Sequence[str]) -> None:
         """Called once, before the first batch: the notes of an earlier run, in the order of its proposals."""
 
-    def next_batch(self) -> Sequence[Proposal]:
-        """What to try next, before any of its scores is known; nothing at the end of the search."""
+    def next_batch(self) -> Sequence[Configuration]:
+        """What to try next, before any of its scores is known; nothing at the end of the search.
+
+        The search gives each its position. A template must not change afterwards: of an object of the user it is a
+        clone.
+        """
 
     def take(self, scores: Sequence[ProposalScore]) -> None:
         """The results of the batch, in its order."""
@@ -200,12 +174,12 @@ class AdaptiveRun:
         """Of the proposals of an earlier process, in their order."""
         return self._open.run.notes()
 
-    def evaluate(self, batch: Sequence[Proposal]) -> list[ProposalScore]:
+    def evaluate(self, batch: Sequence[Configuration]) -> list[ProposalScore]:
         """Fit proposals on the splits of the search, and score them."""
         added = self._added(batch)
         positions = [member.position for member in added]
         # Into the store before anything is fitted, so that a process that dies has its proposals noted.
-        n_resumed = self._open.run.add(self._stored(added, batch))
+        n_resumed = self._open.run.add(self._stored(added))
         names = [member.name for member in added]
         self._open.settings.tell(events.ConfigurationsAdded(names, dict(zip(positions, n_resumed, strict=True))))
         # The first of equal proposals has the cells; a later one gets copies of them.
@@ -276,12 +250,9 @@ class AdaptiveRun:
         # Adaptive: every estimate of these predictions must know that candidates were chosen because of scores.
         return search, replace(race_results, predictions=replace(race_results.predictions, adaptive=True))
 
-    def _added(self, batch: Sequence[Proposal]) -> list[Configuration]:
+    def _added(self, batch: Sequence[Configuration]) -> list[Configuration]:
         first = len(self._members)
-        added = [
-            Configuration(position, dict(each.params), each.template(), each.model, each.has_params)
-            for position, each in enumerate(batch, start=first)
-        ]
+        added = [replace(each, position=position) for position, each in enumerate(batch, start=first)]
         if self._search.imputation is not None:
             added = [imputed(one, self._search.imputation) for one in added]
         if not first and self._n_planned:
@@ -291,19 +262,19 @@ class AdaptiveRun:
         self._members += added
         return added
 
-    def _stored(self, added: Sequence[Configuration], batch: Sequence[Proposal]) -> list[AddedConfiguration]:
+    def _stored(self, added: Sequence[Configuration]) -> list[AddedConfiguration]:
         """The configurations as a store knows them; a store in memory recognises nothing."""
         if isinstance(self._open.settings.store, MemoryStore):
             return [AddedConfiguration("", "", member.name) for member in added]
         stored = []
-        for member, proposal in zip(added, batch, strict=True):
+        for member in added:
             with storable():
                 # The code of own classes is part of the id, because the run begins before they are known.
                 text = member.canonical + json.dumps(sources_of([member]), sort_keys=True)
             # Equal proposals are told apart by a number, in their order, so that a resumed search finds each again.
             key = hashlib.sha256(f"{text}#{self._equal[text]}".encode()).hexdigest()
             self._equal[text] += 1
-            stored.append(AddedConfiguration(key, member.canonical, member.name, proposal.note))
+            stored.append(AddedConfiguration(key, member.canonical, member.name, member.note))
         return stored
 
     def _raced(self, small: OpenRun, part: RunPart, n_batch: int) -> list[ProposalScore]:

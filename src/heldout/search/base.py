@@ -38,14 +38,11 @@ from heldout._text import is_one_of
 from heldout.arguments.search import (
     SearchArguments,
     deciding_scorer,
-    groups_of,
     keeping_groups,
-    rows_of,
     scorers_of,
     scoring_with_metrics,
-    target_of_search,
-    task_of,
 )
+from heldout.arguments.target import groups_of, rows_of, target_of_search, task_of
 from heldout.configurations import Configurations, checked_entries, checked_model
 from heldout.data.row_labels import in_one_order
 from heldout.data.task import Task, checked_weights

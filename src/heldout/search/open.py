@@ -10,15 +10,17 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, Self
 
+from sklearn.base import clone
+
 from heldout import _defaults
 from heldout.arguments.search import SearchArguments
-from heldout.configurations import are_same, checked_model, kind_of
+from heldout.configurations import Configuration, are_same, checked_model, kind_of
 from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.estimates.question import AnyAggregate, BlockLength
 from heldout.estimates.types import Alternative
 from heldout.evaluate import evaluation_of
-from heldout.execution.adaptive import AdaptiveRun, Proposal, ProposalScore, open_adaptive
+from heldout.execution.adaptive import AdaptiveRun, ProposalScore, open_adaptive
 from heldout.execution.collect import RaceResults
 from heldout.execution.conclusion import chosen_in
 from heldout.execution.inner_split import InnerSplit
@@ -77,21 +79,21 @@ class OpenSearch:
                 f"params must be a dict of what is shown, or None, got {shortened(params)}.", argument="params"
             )
         shown = changed_params(model) if params is None else dict(params)
-        return self.scored(Proposal(shown, model, has_params=True)).value
+        return self.scored(Configuration(0, shown, clone(model), has_params=True)).value
 
-    def scored(self, proposal: Proposal) -> ProposalScore:
+    def scored(self, proposal: Configuration) -> ProposalScore:
         """The result of a proposal."""
         # A user's loop may run in threads; proposals are numbered one after the other.
         with self._lock:
             if self._is_finished:
                 raise InputError("this search is finished; open a new one with ho.open_search.")
-            run = self._run or self._opened(proposal.estimator)
-            kind = kind_of(proposal.estimator)
+            run = self._run or self._opened(proposal.template)
+            kind = kind_of(proposal.template)
             # A classifier beside a regressor would be scored by other predictions.
             if kind != self._kind:
                 raise InputError(
                     f"all estimators of a search must be of one kind, but the first is a {self._kind} and "
-                    f"{type(proposal.estimator).__name__} is a {kind}; search them separately."
+                    f"{type(proposal.template).__name__} is a {kind}; search them separately."
                 )
             return run.evaluate([proposal])[0]
 

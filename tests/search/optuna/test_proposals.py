@@ -13,8 +13,9 @@ import pytest
 from optuna.trial import TrialState
 from sklearn.linear_model import Ridge
 
+from heldout.configurations import Configuration
 from heldout.errors import HeldoutWarning, InputError, StoreError
-from heldout.execution.adaptive import Proposal, ProposalScore
+from heldout.execution.adaptive import ProposalScore
 from heldout.search.optuna.proposals import FailedTrialsWarning, StudyProposals, StudySettings, study_of
 from heldout.search.optuna.sampler import quiet
 from heldout.search.optuna.space import space_of
@@ -31,16 +32,16 @@ def proposals(space: Any = SPACE, *, study: Any = None, sampler: Any = None, **s
     return StudyProposals(space_of(Ridge(), space), of_study, 3)
 
 
-def score_of(proposal: Proposal, position: int) -> ProposalScore:
+def score_of(proposal: Configuration, position: int) -> ProposalScore:
     """Of a run without any fit."""
     folds = tuple(-((proposal.params["alpha"] - best) ** 2) for best in (2.0, 3.0))
     return ProposalScore(position, float(np.mean(folds)), folds)
 
 
-def run(asked: StudyProposals, notes: Sequence[str] = ()) -> list[Proposal]:
+def run(asked: StudyProposals, notes: Sequence[str] = ()) -> list[Configuration]:
     """All proposals, each scored."""
     asked.resume(notes)
-    found: list[Proposal] = []
+    found: list[Configuration] = []
     while batch := asked.next_batch():
         asked.take([score_of(proposal, len(found) + place) for place, proposal in enumerate(batch)])
         found += batch

@@ -86,8 +86,8 @@ def test_models_of_a_list_have_parameters_of_their_own() -> None:
     space = space_of(models, None)
     first = space.proposal(FixedTrial({"model": "ridge", "ridge__alpha": 0.5}))
     second = space.proposal(FixedTrial({"model": "plain"}))
-    assert (first.params, first.model, first.estimator) == ({"model": "ridge", "alpha": 0.5}, "ridge", models[0][1])
-    assert (second.params, second.model, second.estimator) == ({"model": "plain"}, "plain", models[1][1])
+    assert (first.params, first.model, first.template) == ({"model": "ridge", "alpha": 0.5}, "ridge", models[0][1])
+    assert (second.params, second.model, second.template) == ({"model": "plain"}, "plain", models[1][1])
 
 
 def test_a_function_returns_parameters() -> None:
@@ -100,14 +100,14 @@ def test_a_function_returns_an_estimator() -> None:
     trial, proposal = asked(lambda trial: Ridge(alpha=10 ** trial.suggest_float("power", -3, 3)))
     assert proposal.params == trial.params
     assert proposal.has_params
-    assert checked_proposal(proposal).estimator.alpha == 10 ** trial.params["power"]
+    assert checked_proposal(proposal).template.alpha == 10 ** trial.params["power"]
 
 
 def test_an_estimator_that_is_changed_later_stays_as_it_was_returned() -> None:
     model = Ridge()
     space = space_of(Ridge(), lambda trial: model.set_params(alpha=trial.suggest_float("alpha", 0, 9)))
     first, second = (space.proposal(FixedTrial({"alpha": value})) for value in (1.0, 2.0))
-    assert (first.estimator.alpha, second.estimator.alpha) == (1.0, 2.0)
+    assert (first.template.alpha, second.template.alpha) == (1.0, 2.0)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ import numpy as np
 from heldout import _defaults
 from heldout._record import json_safe
 from heldout._types import Array, Floats
-from heldout.arguments.search import check_weights_fit, checked_target, repeatable, routed_to_fit, rows_of, task_of
+from heldout.arguments.search import check_weights_fit, repeatable, routed_to_fit
+from heldout.arguments.target import checked_target, rows_of, task_of
 from heldout.configurations import Configurations, checked_model, make_configurations
 from heldout.data.checks import (
     RMS,

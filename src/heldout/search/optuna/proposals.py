@@ -18,9 +18,10 @@ import numpy as np
 
 from heldout._streams import RandomState
 from heldout._text import counted
+from heldout.configurations import Configuration
 from heldout.data.task import shortened
 from heldout.errors import HeldoutWarning, InputError, StoreError, text_of
-from heldout.execution.adaptive import Proposal, ProposalScore
+from heldout.execution.adaptive import ProposalScore
 from heldout.search.optuna.cross_fitting import MOST_SHARE
 from heldout.search.optuna.regret import UselessSearch
 from heldout.search.optuna.sampler import SeededSampler, fresh_sampler, optuna_package, quiet
@@ -137,7 +138,7 @@ class StudyProposals:
                 else:
                     self.study.enqueue_trial(params)
 
-    def next_batch(self) -> list[Proposal]:
+    def next_batch(self) -> list[Configuration]:
         """The proposals of the next trials; empty when the search is over."""
         while not self._is_over():
             # The last batch is shorter, so that no more trials are asked than planned.
@@ -211,7 +212,7 @@ class StudyProposals:
             self._enough = None  # too few for searches beside it, so that all the time is its own
         return left == 0
 
-    def _asked_trial(self) -> Proposal | None:
+    def _asked_trial(self) -> Configuration | None:
         """The proposal of the next trial; None if it proposed nothing that can be fitted."""
         if self._known:
             return self._repeated(self._known.pop(0))
@@ -248,7 +249,7 @@ class StudyProposals:
             ) from error
         return trial
 
-    def _repeated(self, trial: Any) -> Proposal:
+    def _repeated(self, trial: Any) -> Configuration:
         self._asked.add(trial.number)
         self._open.append(trial)
         # The parameters as they were: asked again, a sampler could propose others.

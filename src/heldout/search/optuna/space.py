@@ -14,7 +14,6 @@ from sklearn.base import clone, is_classifier, is_regressor
 from heldout.configurations import Configuration, checked_entries
 from heldout.data.task import shortened
 from heldout.errors import ArgumentError, InputError, NoExit, reason_of
-from heldout.execution.adaptive import Proposal
 from heldout.search.optuna.sampler import optuna_package
 
 TAILS = 0.001
@@ -26,7 +25,7 @@ class Space(Protocol):
     def identity(self) -> Any:
         """What decides which configuration the parameters of a trial are; a store reads its canonical form."""
 
-    def proposal(self, trial: Any) -> Proposal:
+    def proposal(self, trial: Any) -> Configuration:
         """The configuration of a trial. It raises whatever the user's code raises."""
 
 
@@ -102,8 +101,8 @@ class ParametersSpace:
     def identity(self) -> Any:
         return [self.estimator, [(each.title, each.source) for each in self.parameters]]
 
-    def proposal(self, trial: Any) -> Proposal:
-        return Proposal({each.name: each.value(trial) for each in self.parameters}, self.estimator)
+    def proposal(self, trial: Any) -> Configuration:
+        return Configuration(0, {each.name: each.value(trial) for each in self.parameters}, self.estimator)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,11 +119,11 @@ class ModelsSpace:
     def identity(self) -> Any:
         return [[name, space.identity] for name, space in self.models.items()]
 
-    def proposal(self, trial: Any) -> Proposal:
+    def proposal(self, trial: Any) -> Configuration:
         name = trial.suggest_categorical("model", list(self.models))
         space = self.models[name]
         params = {each.name: each.value(trial, f"{name}__") for each in space.parameters}
-        return Proposal({"model": name, **params}, space.estimator, name)
+        return Configuration(0, {"model": name, **params}, space.estimator, name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,26 +137,26 @@ class SuggestedSpace:
     def identity(self) -> Any:
         return [self.estimator, self.suggest]
 
-    def proposal(self, trial: Any) -> Proposal:
+    def proposal(self, trial: Any) -> Configuration:
         with NoExit():
             found = self.suggest(trial)
         if isinstance(found, Mapping):
-            return Proposal(dict(found), self.estimator)
+            return Configuration(0, dict(found), self.estimator)
         if isinstance(found, type) or not (hasattr(found, "fit") and hasattr(found, "get_params")):
             raise InputError(f"suggest must return a dict of parameters or an estimator, got {shortened(found)}")
         for kind, is_kind in (("classifier", is_classifier), ("regressor", is_regressor)):
             if is_kind(self.estimator) and not is_kind(found):
                 raise InputError(f"suggest must return a {kind}, as estimator is one, got {type(found).__name__}")
         # A clone, as the function may set other parameters on the same estimator the next time.
-        return Proposal(dict(trial.params), clone(found), has_params=True)
+        return Configuration(0, dict(trial.params), clone(found), has_params=True)
 
 
-def checked_proposal(proposal: Proposal) -> Proposal:
+def checked_proposal(proposal: Configuration) -> Configuration:
     """The proposal, if its estimator can be made.
 
     Raises InputError when the parameters do not fit the estimator.
     """
-    Configuration(0, proposal.params, proposal.estimator, proposal.model, proposal.has_params).fresh()
+    proposal.fresh()
     return proposal
 
 
