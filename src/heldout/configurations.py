@@ -383,7 +383,11 @@ NAMES_IN_RUN_FILES = {
     "heldout.protocols.validation.arguments": "heldout.protocols.validation.asked",
     "heldout.metrics.regression.Spearman": "heldout.metrics.rank_correlation.Spearman",
     "heldout.metrics.named.SurvivalScorer": "heldout.metrics.survival_scorer.SurvivalScorer",
+    "heldout.search.HeldOutRandomizedSearchCV": "heldout.search.randomized.HeldOutRandomizedSearchCV",
     "heldout.search.grid": "heldout.search",
+    "heldout.dropping.fold_tests.Paired": "heldout.dropping.paired.Paired",
+    "heldout.dropping.fold_tests.Wilcoxon": "heldout.dropping.wilcoxon.Wilcoxon",
+    "heldout.spaces.preprocessing.NativeCategories": "heldout.spaces.native_categories.NativeCategories",
     "heldout.spaces.cox.StatsmodelsCox": "heldout.spaces.cox_statsmodels.StatsmodelsCox",
     "heldout.selection.base.Best": "heldout.selection.best.Best",
 }

@@ -10,7 +10,7 @@ from standings import standing_of, standing_of_scores
 import heldout as ho
 from heldout.dropping import Paired
 from heldout.dropping.base import Course
-from heldout.dropping.paired import folds_to_tell
+from heldout.dropping.fold_tests import folds_to_tell
 from heldout.metrics import metric_named
 
 

@@ -12,7 +12,7 @@ from standings import standing_of_scores
 import heldout as ho
 from heldout.dropping import Wilcoxon
 from heldout.dropping.base import Course, behind_leader
-from heldout.dropping.wilcoxon import signed_rank_p
+from heldout.dropping.fold_tests import signed_rank_p
 from heldout.metrics import metric_named
 
 

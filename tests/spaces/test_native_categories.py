@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from heldout.errors import InputError
 from heldout.spaces import NativeCategories
-from heldout.spaces.native_categories import plain_names, text_columns
+from heldout.spaces.preprocessing import plain_names, text_columns
 
 TRAIN = pd.DataFrame(
     {

@@ -8,11 +8,10 @@ from heldout.data.checks import called, unknown_drop
 from heldout.data.task import Task
 from heldout.dropping.base import OWN_MEMBERS, Barrier, Dropped, DropRule, Racing, SearchStrategy, Standing, Verdict
 from heldout.dropping.bootstrap import Bootstrap
+from heldout.dropping.fold_tests import Paired, Wilcoxon
 from heldout.dropping.hoeffding_race import HoeffdingRace
 from heldout.dropping.incumbent import Aggressive, Forgiving
-from heldout.dropping.paired import Paired
 from heldout.dropping.sequential import Sequential
-from heldout.dropping.wilcoxon import Wilcoxon
 from heldout.errors import InputError
 from heldout.folds.splits import Folds, checked_folds
 

@@ -120,21 +120,29 @@ def estimates_of(
     - ``halves``: the winner's scores in halves of the rows, where it was fitted there.
     - ``flags``: what to know of the search beside its settings.
     """
-    search, found, read, winner = chosen.search, chosen.found, chosen.read, chosen.winner
-    task = search.task
+    search, found, winner = chosen.search, chosen.found, chosen.winner
     with warnings.catch_warnings():
         if chosen.warned:
             warnings.simplefilter("ignore", HeldoutWarning)
-        estimates = estimates_of_search(
-            task.truth, read.predictions, chosen.estimation, metrics=found.metrics,
-            fold_scores=read.fold_scores, refit_metric=found.refit_metric, winner=winner, groups=task.groups,
-            sample_weight=task.sample_weight, entropy=search.entropy, n_jobs=n_jobs,
+        estimates = estimates_from(
+            search, chosen.read, winner, chosen.estimation, n_jobs=n_jobs,
             params=search.configurations.params, dropping=_history(search, found), halves=halves,
             flags={**chosen.flags, **flags},
             unscored={name: lacking[winner] for name, lacking in found.unscored.items() if winner in lacking},
-            weights=search.scoring.weights,
         )  # fmt: skip
     return search.with_flags_of_weights(estimates)
+
+
+def estimates_from(
+    search: Search, found: RaceResults, winner: int, estimation: Estimation, **more: Any
+) -> dict[str, Estimate]:
+    """One estimate a scorer from the results of a search; ``more``: of ``estimates_of_search``."""
+    task = search.task
+    return estimates_of_search(
+        task.truth, found.predictions, estimation, metrics=found.metrics, fold_scores=found.fold_scores,
+        refit_metric=found.refit_metric, winner=winner, groups=task.groups, sample_weight=task.sample_weight,
+        entropy=search.entropy, weights=search.scoring.weights, **more,
+    )  # fmt: skip
 
 
 def flags_of_order(search: Search, predictions: HeldOutPredictions, winner: int) -> dict[Flag, str]:

@@ -23,11 +23,10 @@ from heldout.data.task import Task
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import final_estimate
 from heldout.estimates.methods import method_of
-from heldout.estimates.of_search import estimates_of_search
 from heldout.estimates.types import Estimate
 from heldout.execution.adaptive import Proposals, proposed_results
 from heldout.execution.collect import RaceResults, ResultCollector, mean_over_splits
-from heldout.execution.conclusion import Choose, Conclusion, winner_of, with_constants
+from heldout.execution.conclusion import Choose, Conclusion, estimates_from, winner_of, with_constants
 from heldout.execution.events import StageStarted
 from heldout.execution.plan import Race
 from heldout.execution.run import RunSettings, open_run
@@ -269,18 +268,17 @@ def _winner(search: Search, found: RaceResults, choose: Choose | None) -> int:
 
 def _inner_score(search: Search, found: RaceResults, winner: int, n_jobs: int | None) -> float:
     """The method's estimate of a winner from the rows that its search saw; NaN where there is none."""
-    task, name = search.task, found.refit_metric
-    estimation = with_constants(search.estimation, found)
+    name, estimation = found.refit_metric, with_constants(search.estimation, found)
     read = {name, *metrics_read(estimation.rule, found.fold_scores, name)}
+    part = replace(
+        found,
+        metrics={each: found.metrics[each] for each in read},
+        fold_scores={each: found.fold_scores[each] for each in read},
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HeldoutWarning)  # it is compared, and not reported
-        estimates = estimates_of_search(
-            task.truth, found.predictions, estimation,
-            metrics={each: found.metrics[each] for each in read},
-            fold_scores={each: found.fold_scores[each] for each in read}, refit_metric=name, winner=winner,
-            groups=task.groups, sample_weight=task.sample_weight, entropy=search.entropy, n_jobs=n_jobs,
-            params=search.configurations.params, weights=search.scoring.weights,
-        )  # fmt: skip
+        params = search.configurations.params
+        estimates = estimates_from(search, part, winner, estimation, n_jobs=n_jobs, params=params)
     return estimates[name].value
 
 
@@ -385,14 +383,11 @@ def _most_residual(metric: Metric | None, constant: float | None, task: Task) ->
 
 def _of_column(chosen: Conclusion, fit: CrossFit, n_jobs: int | None) -> dict[str, Estimate]:
     """The method's estimates of the one column; NaN with the reason where there is none."""
-    search, metrics, task = chosen.search, chosen.found.metrics, chosen.search.task
+    search, metrics = chosen.search, chosen.found.metrics
     if fit.predictions is not None and not fit.reason:
-        estimates = estimates_of_search(
-            task.truth, fit.predictions, replace(chosen.estimation, selection="best"), metrics=metrics,
-            fold_scores=fit.fold_scores, refit_metric=chosen.found.refit_metric, winner=0, groups=task.groups,
-            sample_weight=task.sample_weight, entropy=search.entropy, n_jobs=n_jobs, flags=search.flags,
-            weights=search.scoring.weights,
-        )  # fmt: skip
+        column = replace(chosen.found, predictions=fit.predictions, fold_scores=fit.fold_scores)
+        estimation = replace(chosen.estimation, selection="best")
+        estimates = estimates_from(search, column, 0, estimation, n_jobs=n_jobs, flags=search.flags)
         return search.with_flags_of_weights(estimates)
     sentence = Flag.UNDEFINED.filled(reason=f"{fit.reason}; `feedback='all'` estimates without it")
     warnings.warn(HeldoutWarning(sentence), stacklevel=4)

@@ -42,7 +42,7 @@ _TYPES: Mapping[str, str] = {
     "heldout.imputation.coefficients": "PooledCoefficients",
     "heldout.imputation.settings": "Imputation",
     "heldout.spaces.cox": "CoxRegression StatsmodelsCox",
-    "heldout.spaces.native_categories": "NativeCategories",
+    "heldout.spaces.preprocessing": "NativeCategories",
     "heldout.spaces.procedure": "TuningProcedure",
     "sklearn._loss.link": "HalfLogitLink IdentityLink Interval LogLink LogitLink MultinomialLogit",
     "sklearn._loss.loss": "AbsoluteError ExponentialLoss HalfBinomialLoss HalfGammaLoss HalfMultinomialLoss "

@@ -6,8 +6,7 @@ from typing import Any
 
 from heldout._papers import attribute_of_papers, names_of_papers
 from heldout.spaces.cox import CoxRegression, StatsmodelsCox
-from heldout.spaces.native_categories import NativeCategories
-from heldout.spaces.preprocessing import default_preprocessing
+from heldout.spaces.preprocessing import NativeCategories, default_preprocessing
 from heldout.spaces.presets import PRESETS, Entry, boosted, preset, published_name, published_space, quick, standard
 from heldout.spaces.procedure import TuningProcedure
 from heldout.spaces.submodels.check import check_submodels

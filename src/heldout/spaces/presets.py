@@ -42,8 +42,13 @@ from heldout.data.checks import call_in, check_known
 from heldout.data.task import TaskKind, truth_of
 from heldout.errors import InputError, installation
 from heldout.spaces.cox import CoxRegression
-from heldout.spaces.native_categories import NativeCategories, plain_names, text_columns
-from heldout.spaces.preprocessing import column_kinds, default_preprocessing
+from heldout.spaces.preprocessing import (
+    NativeCategories,
+    column_kinds,
+    default_preprocessing,
+    plain_names,
+    text_columns,
+)
 
 _TREES = [50, 100, 200, 300, 500]
 _ROUNDS = [25, 50, 100, 150, 200, 300, 400, 500]
