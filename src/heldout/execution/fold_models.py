@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -195,7 +194,7 @@ def _compared(work: Work, found: RaceResults, again: CellResult) -> tuple[Fitted
     if again.model is None:
         return FittedModel(None, f"fitted again, it failed: {again.message}"), 0.0
     position = again.key.configuration
-    difference = _difference_of(_with_predictions(work, found, replace(again, model=None)), again)
+    difference = _difference(work, found, again)
     is_approximate = work.sharing is not None and not work.sharing.exactness(position)
     if difference <= _AGREEMENT or is_approximate:
         return again.model, difference
@@ -206,22 +205,18 @@ def _compared(work: Work, found: RaceResults, again: CellResult) -> tuple[Fitted
     ), 0.0
 
 
-def _with_predictions(work: Work, found: RaceResults, cell: CellResult) -> CellResult:
-    """The result of a cell with the predictions that the search keeps."""
-    split = work.split_of[cell.key.place]
-    at = (split.test, cell.key.configuration, found.folds.columns[split.repeat])
-    return replace(cell, predictions={name: array[at] for name, array in found.predictions.responses.items()})
+def _difference(work: Work, found: RaceResults, again: CellResult) -> float:
+    """The largest difference between the predictions of a repeated fit and those that the search keeps.
 
-
-def _difference_of(cell: CellResult, alone: CellResult) -> float:
-    """The largest difference between predictions of two fits, relative to the largest of the second."""
-    if alone.state is not cell.state:
-        return math.inf
+    Relative to the largest of the repeated fit.
+    """
+    split = work.split_of[again.key.place]
+    at = (split.test, again.key.configuration, found.folds.columns[split.repeat])
     differences = [0.0]
-    for response, theirs in alone.predictions.items():
-        ours = cell.predictions[response]
-        largest = np.abs(theirs).max(initial=0.0)
-        difference = np.abs(ours.astype(np.float64) - theirs).max(initial=0.0)
+    for response, predictions in again.predictions.items():
+        kept = found.predictions.responses[response][at]
+        largest = np.abs(predictions).max(initial=0.0)
+        difference = np.abs(kept.astype(np.float64) - predictions).max(initial=0.0)
         differences.append(float(difference / largest) if largest else float(difference))
     return max(differences)
 

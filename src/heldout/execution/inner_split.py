@@ -116,17 +116,6 @@ def inner_split(share: float = InnerSplit.share, *, rounds: int = InnerSplit.rou
     return InnerSplit(share, rounds)
 
 
-def checked_early_stopping(value: Any) -> InnerSplit | None:
-    """The ``early_stopping`` of a search, if it is one."""
-    if value is None or isinstance(value, InnerSplit):
-        return value
-    raise InputError(
-        f"early_stopping must be ho.inner_split(share) or None, got {shortened(value)}; ho.inner_split(0.1) stops "
-        "on a tenth of each training part.",
-        argument="early_stopping",
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class EarlyStopping:
     """An inner split on the rows of a task.

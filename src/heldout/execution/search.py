@@ -18,7 +18,7 @@ from heldout._text import counted
 from heldout._types import Indices
 from heldout.configurations import Configuration, Configurations
 from heldout.data.checks import check_fits
-from heldout.data.task import Task, Truth
+from heldout.data.task import Task, Truth, shortened
 from heldout.dropping import SearchStrategy, drop_rule_of
 from heldout.dropping.base import Course, DropRule
 from heldout.errors import HeldoutWarning, InputError
@@ -28,7 +28,7 @@ from heldout.estimates.of_search import Estimation, check_applicable, is_default
 from heldout.estimates.ordered_rows import check_fits_rows, check_without_groups
 from heldout.estimates.types import Estimate
 from heldout.execution.fit import Routing, Scoring, Work
-from heldout.execution.inner_split import EarlyStopping, InnerSplit, can_stop, checked_early_stopping, model_within
+from heldout.execution.inner_split import EarlyStopping, InnerSplit, can_stop, model_within
 from heldout.execution.plan import Race, race_of_search
 from heldout.execution.row_flags import flags_of_stopping, flags_of_table, holds_rows
 from heldout.execution.sharing.groups import Share, Sharing
@@ -126,11 +126,16 @@ class Search(SearchSpec):
                 f"refit must be True, False, the name of a scorer or a function, got {self.refit!r}.",
                 argument="refit",
             ) from None
+        if not isinstance(self.early_stopping, InnerSplit | None):
+            raise InputError(
+                f"early_stopping must be ho.inner_split(share) or None, got {shortened(self.early_stopping)}; "
+                "ho.inner_split(0.1) stops on a tenth of each training part.",
+                argument="early_stopping",
+            )
         made: dict[str, Any] = {
             "drop": drop_rule_of(self.drop),
             "selection": CallableRefit(self.refit) if callable(self.refit) else self.selection,
             "refit": is_refitted,
-            "early_stopping": checked_early_stopping(self.early_stopping),
             "imputation": self.imputation_within_a_fit,
         }
         if self.training_size_correction:

@@ -178,9 +178,3 @@ def test_a_kernel_with_an_eigenvalue_near_minus_alpha_is_fitted() -> None:
     assert least < -1e-3
     values = [{"alpha": -least * (1 + 1e-7)}, {"alpha": -0.5 * least}]
     assert form.predict_left_out(ridge, values, X, y, "predict") == [None, None]
-
-
-def test_formulas_are_for_test_sets_of_one_row() -> None:
-    form: Any = closed_form_of(Ridge())
-    assert form.cheaper(100, 5, 100)
-    assert not form.cheaper(100, 5, 5)

@@ -134,8 +134,6 @@ class ClosedForm(OfEstimator):
     predict_left_out : callable
         ``predict_left_out(estimator, values, X, y, response, **fit_params)`` to one array of N rows a value: row i
         is predicted by the model fitted on all other rows. None where a value must be fitted.
-    cheaper : callable
-        ``cheaper(n_rows, n_features, n_splits)``: whether the formula costs less than the fits.
     applies : callable or None
     version : int
     """
@@ -143,7 +141,6 @@ class ClosedForm(OfEstimator):
     type: type
     parameters: tuple[str, ...]
     predict_left_out: LeftOut
-    cheaper: Callable[[int, int, int], bool]
     applies: Callable[[Any], bool] | None = None
     version: int = 1
 

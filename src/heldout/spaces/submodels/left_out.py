@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -284,14 +283,8 @@ def _neighbours_applies(estimator: Any) -> bool:
     return estimator.metric not in ("precomputed", "seuclidean", "mahalanobis")
 
 
-def _only_one_row(n_rows: int, n_features: int, n_splits: int) -> bool:
-    """A formula costs as much as a few fits, and serves test sets of one row."""
-    return n_splits == n_rows and n_rows > 5
-
-
-_form = partial(ClosedForm, object, cheaper=_only_one_row)
-RIDGE = _form(("alpha",), _ridge_left_out, applies=_ridge_left_out_applies)
-NEIGHBOURS = _form(("n_neighbors", "weights"), _neighbours_left_out, applies=_neighbours_applies)
-DISCRIMINANT = _form(("shrinkage",), discriminant_left_out, applies=discriminant_applies)
-KERNEL_RIDGE = _form(("alpha",), _kernel_left_out, applies=_kernel_ridge_applies)
-PROCESS = _form(("alpha",), _kernel_left_out, applies=_process_applies)
+RIDGE = ClosedForm(object, ("alpha",), _ridge_left_out, _ridge_left_out_applies)
+NEIGHBOURS = ClosedForm(object, ("n_neighbors", "weights"), _neighbours_left_out, _neighbours_applies)
+DISCRIMINANT = ClosedForm(object, ("shrinkage",), discriminant_left_out, discriminant_applies)
+KERNEL_RIDGE = ClosedForm(object, ("alpha",), _kernel_left_out, _kernel_ridge_applies)
+PROCESS = ClosedForm(object, ("alpha",), _kernel_left_out, _process_applies)
