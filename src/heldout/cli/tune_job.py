@@ -49,8 +49,7 @@ from heldout.evaluate import evaluate
 from heldout.execution.events import ConfigurationsAdded, Event, SearchStarted
 from heldout.execution.fit import Routing, Scoring, make_scoring
 from heldout.execution.run import RunSettings
-from heldout.execution.search import Search, imputed
-from heldout.execution.search import check_repeated, unscored_splits
+from heldout.execution.search import Search, check_repeated, imputed, unscored_splits
 from heldout.execution.store.sqlite import SQLiteStore
 from heldout.flags import Flag
 from heldout.folds.plans import LeaveOut
@@ -201,8 +200,8 @@ def evaluate_trials(
     n_trials: int,
 ) -> Evaluation:
     """The search of what Optuna proposes; then notes of trials that proposed nothing."""
-    from heldout.search.optuna.search import evaluate_study
     from heldout.search.optuna.proposals import StudySettings
+    from heldout.search.optuna.search import evaluate_study
     from heldout.search.optuna.space import space_of as space_of_trials
 
     estimator = _any_model(search.task) if space.estimator is None else space.estimator
@@ -364,7 +363,7 @@ def job_of(options: TuneOptions, console: Console) -> TuneJob:
     space = space_of(options, own, task, scoring.metrics, console)
     configurations, imputation = configurations_of(space, options), imputation_of(options.imputations or None)
     if imputation is not None:
-        configurations = Configurations(tuple(imputed(one, imputation) for one in configurations))
+        configurations = Configurations(imputed(one, imputation) for one in configurations)
         if not has_missing(task.X):
             console.note(Flag.NOTHING_MISSING.filled())
     number = n_planned(space, options, configurations)
