@@ -687,8 +687,8 @@ tune {BINARY} optuna --json --search optuna --n-trials 6
 tune {SURVIVAL} survival --models cox
 tune regression.csv --target outcome --models ridge --n-jobs 1 --quiet --out regression
 compare {BINARY} compared --n-bootstraps 100
-validate {VALIDATED} validated --model logistic --bootstraps 15 --imputations 2
-validate {SURVIVAL} cox --model cox --bootstraps 15 --metric rms --json
+validate {VALIDATED} validated --model logistic --n-bootstraps 15 --imputations 2
+validate {SURVIVAL} cox --model cox --n-bootstraps 15 --metric rms --json
 estimate {WIDE} --out estimated
 estimate {WIDE} --method all
 estimate {WIDE} --metric auc

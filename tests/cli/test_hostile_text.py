@@ -53,7 +53,7 @@ def test_commands_show_names_escaped(command: Command, hostile: Path, tmp_path: 
     check(command("status", out))
     check(command("report", out))
     check(command("estimate", f"{out}/predictions.parquet", "--method", "all"))
-    quick = ("--bootstraps", 4, "--n-jobs", 1, "--out", "valid", "--metric", "roc_auc")
+    quick = ("--n-bootstraps", 4, "--n-jobs", 1, "--out", "valid", "--metric", "roc_auc")
     check(command("validate", hostile, "--target", "outcome", *quick))
     for page in (tmp_path / out / "report.html", tmp_path / "valid" / "report.html"):
         text = page.read_text(encoding="utf-8")

@@ -147,7 +147,7 @@ def test_the_command_takes_one_in_two_processes(
     command: Callable[..., Any], table: Callable[..., Path], tmp_path: Path
 ) -> None:
     written(tmp_path, CLASS)
-    options = ["--target", "outcome", "--bootstraps", "3", "--metric", "roc_auc", "--n-jobs", "2", "--json"]
+    options = ["--target", "outcome", "--n-bootstraps", "3", "--metric", "roc_auc", "--n-jobs", "2", "--json"]
     ended = command("validate", table(), "--model", "prior_of_rows.py", *options)
     assert ended.code == 0, ended
     document = json.loads(ended.out)
@@ -159,7 +159,7 @@ def test_the_command_takes_a_saved_class_that_is_trusted(
     command: Callable[..., Any], table: Callable[..., Path], tmp_path: Path
 ) -> None:
     skops.io.dump(models_of_file(written(tmp_path, CLASS)), tmp_path / "m.skops")
-    asked = ["validate", table(), "--target", "outcome", "--bootstraps", "3", "--n-jobs", "1", "--model"]
+    asked = ["validate", table(), "--target", "outcome", "--n-bootstraps", "3", "--n-jobs", "1", "--model"]
 
     refused = command(*asked, "m.skops")
     assert refused.code == 2

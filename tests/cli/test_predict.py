@@ -153,7 +153,7 @@ def test_a_model_pooled_over_imputations_fills_the_gaps_of_new_rows(
     """Rows without gaps have the predictions that they have without the others."""
     frame["ill"] = np.where(frame["age"] > 50, "ill", "well")
     data, folder = written(frame.drop(columns=["patient", "grade"]), tmp_path / "data.csv"), tmp_path / "run"
-    options = ("--model", "logistic", "--imputations", "2", "--bootstraps", "2", "--n-jobs", "1", "--quiet")
+    options = ("--model", "logistic", "--imputations", "2", "--n-bootstraps", "2", "--n-jobs", "1", "--quiet")
     ended = command("validate", data, "--target", "ill", "--out", folder, *options)
     assert ended.code == 0, ended
     complete = written(frame.dropna(), tmp_path / "new.csv")

@@ -143,7 +143,7 @@ def study() -> dict[str, list[str]]:
 def validate(command: Command, tmp_path: Path) -> Callable[..., Any]:
     def validate(columns: dict[str, list[str]], *options: Any) -> Any:
         data = written(columns, tmp_path / "data.csv")
-        kept = ("--bootstraps", 3, "--metric", "roc_auc", "--n-jobs", 1, "--out", tmp_path / "out")
+        kept = ("--n-bootstraps", 3, "--metric", "roc_auc", "--n-jobs", 1, "--out", tmp_path / "out")
         return command("validate", data, "--target", "ill ", *kept, *options)
 
     return validate
@@ -196,7 +196,7 @@ def test_the_methods_text_says_what_was_missing_how_it_was_filled_and_what_the_e
     study.pop("ill ")
     data, kept = (
         written(study, tmp_path / "data.csv"),
-        ("--bootstraps", 2, "--n-jobs", 1, "--out", tmp_path / "surv"),
+        ("--n-bootstraps", 2, "--n-jobs", 1, "--out", tmp_path / "surv"),
     )
     event = ("--target", "time", "--event", "status", "--event-value", 2, "--time", 9)
     assert command("validate", data, *event, *kept).code == 0

@@ -21,7 +21,7 @@ from heldout.spaces.regressions import regression
 Command = Callable[..., Any]
 Write = Callable[..., Path]
 
-QUICK = ["--n-jobs", "1", "--bootstraps", "4"]
+QUICK = ["--n-jobs", "1", "--n-bootstraps", "4"]
 LINEAR = [*QUICK, "--metric", "roc_auc", "--metric", "brier_score"]
 FILES = {"run.db", "model.skops", "model.trusted.json", "validation.json", "coefficients.csv", "report.json",
          "report.html", "methods.md", "card.md"}  # fmt: skip
@@ -189,7 +189,7 @@ def test_stages_of_their_own_sizes_and_an_adjusted_optimism(command: Command, ta
     )
     ended = validate(
         command, table(), *LINEAR, "--model", "logistic", "--model", tmp_path / "prior.py", "--method", "two_stage",
-        "--second-bootstraps", "3", "--adjust-optimism", "--inner-bootstraps", "2", "--imputations", "2",
+        "--n-second-bootstraps", "3", "--adjust-optimism", "--n-inner-bootstraps", "2", "--imputations", "2",
     )  # fmt: skip
     plan = "logistic, prior by two_stage, 4 bootstraps to choose and 3 to estimate of 2 bootstraps each: 20 fits"
     assert plan in ended.out and "\nfits   20\n" in ended.out  # 2 (1 + 4) + 3 + 3 · 2 + 1
@@ -277,7 +277,7 @@ def test_saved_models_load_and_predict_as_the_readme_says(command: Command, surv
     ids=lambda word: word,
 )
 def test_every_method_and_interval(command: Command, table: Write, method: str, interval: str) -> None:
-    inner = ["--inner-bootstraps", "3"] if interval == "double" else []
+    inner = ["--n-inner-bootstraps", "3"] if interval == "double" else []
     ended = validate(command, table(), *LINEAR, "--method", method, "--interval", interval, *inner, "--json")
 
     document = json.loads(ended.out)

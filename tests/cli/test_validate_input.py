@@ -19,7 +19,7 @@ def test_a_model_that_cannot_be_fitted_ends_before_the_bootstraps(
     days = np.arange(len(frame)) + 1.0
     path = table(days=days, seen=1, half=frame["site"] / 2, drop=["outcome", "text"])
     ended = command(
-        "validate", path, "--target", "days", "--event", "seen", "--bootstraps", "40", "--n-jobs", "1"
+        "validate", path, "--target", "days", "--event", "seen", "--n-bootstraps", "40", "--n-jobs", "1"
     )  # 'half' is a multiple of 'site'
 
     assert ended.code == 2
@@ -30,7 +30,7 @@ def test_a_model_that_cannot_be_fitted_ends_before_the_bootstraps(
 
 
 def test_a_folder_that_holds_a_run(command: Command, table: Write) -> None:
-    options = ["--target", "outcome", "--n-jobs", "1", "--bootstraps", "2", "--metric", "roc_auc"]
+    options = ["--target", "outcome", "--n-jobs", "1", "--n-bootstraps", "2", "--metric", "roc_auc"]
     assert command("validate", table(), *options).code == 0
     again = command("validate", table(), *options)
     assert again.code == 2 and "already holds a run; continue it with --resume" in again.last

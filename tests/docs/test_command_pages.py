@@ -117,7 +117,7 @@ def test_validate(command: Command, tmp_path: Path) -> None:
     (tmp_path / "ridge.py").write_text(models)
     lines = lines_of(page)
     for line in lines:
-        ended(command, line, "--bootstraps", "3", "--n-jobs", "1")
+        ended(command, line, "--n-bootstraps", "3", "--n-jobs", "1")
     assert len(lines) == 4
     assert folders(tmp_path, "report.html") == {"texture", "filled", "imputed", "both"}
 

@@ -90,8 +90,8 @@ FIT = {
     "engine": ("local", "threads"),
     "n_jobs": ("1",), "candidates": ("best", "0.5"), "evaluation_share": ("0.3", "0.5"), "out": ("out",
     "new/out"),
-    "time": ("1.5",), "imputations": ("2",), "backward": ("0.1", "0.5"), "inner_bootstraps": ("2",),
-    "second_bootstraps": ("2", "3"),
+    "time": ("1.5",), "imputations": ("2",), "backward": ("0.1", "0.5"), "n_inner_bootstraps": ("2",),
+    "n_second_bootstraps": ("2", "3"),
     "destination": ("page.html",),
 }  # fmt: skip
 """Values that an option can have on these tables, though not beside all others."""
@@ -119,7 +119,7 @@ BASE = {
         "y",
         "--model",
         "logistic",
-        "--bootstraps",
+        "--n-bootstraps",
         "2",
         "--n-jobs",
         "1",

@@ -90,7 +90,7 @@ def _rest(asked: str) -> list[str]:
     return {
         "estimate": ["--n-bootstraps", "10"],
         "tune": ["--n-bootstraps", "10", "--n-jobs", "1", "--cv", "2", "--out", "out"],
-        "validate": ["--model", "logistic", "--bootstraps", "3", "--n-jobs", "1", "--out", "out"],
+        "validate": ["--model", "logistic", "--n-bootstraps", "3", "--n-jobs", "1", "--out", "out"],
     }[asked]
 
 

@@ -18,7 +18,7 @@ def table(tmp_path):
 
 
 def arguments(table, out, *more):
-    options = f"--target y --metric roc_auc --metric log_loss --bootstraps {N_FITS - 1} --n-jobs 1 --out"
+    options = f"--target y --metric roc_auc --metric log_loss --n-bootstraps {N_FITS - 1} --n-jobs 1 --out"
     return ["validate", str(table), *shlex.split(options), str(out), *more]
 
 

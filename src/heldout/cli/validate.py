@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -31,7 +30,6 @@ from heldout.data import checks
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from heldout.cli.console import Row
     from heldout.cli.files import OutputFolder
     from heldout.estimates.types import Alternative
     from heldout.protocols.validation.arguments import ValidationArguments
@@ -92,7 +90,7 @@ class ValidateOptions(TableOptions, RunOptions):
         metavar="NAME",
         choices=("auto", *checks.CORRECTIONS, checks.TWO_STAGE),
     )
-    bootstraps: int = option("How many samples to draw.", _defaults.VALIDATION_BOOTSTRAPS, argument="n_bootstraps")
+    n_bootstraps: int = option("How many samples to draw.", _defaults.VALIDATION_BOOTSTRAPS)
     imputations: int = option(
         "How often to impute missing values in every sample; 0 leaves them to the model.",
         0,
@@ -124,16 +122,14 @@ class ValidateOptions(TableOptions, RunOptions):
         choices=("auto", *checks.VALIDATION_INTERVALS, "none"),
         decides=False,
     )
-    inner_bootstraps: int | None = option(
+    n_inner_bootstraps: int | None = option(
         "Samples to draw of each bootstrap, with --interval double or --adjust-optimism; by default "
         f"{_defaults.INNER_BOOTSTRAPS}.",
-        argument="n_inner_bootstraps",
         check=partial(checks.check_count, "n_inner_bootstraps", least=2, usual="50 is usual"),
     )
-    second_bootstraps: int | None = option(
-        "Of auto and two_stage: samples that estimate the chosen model; by default as many as --bootstraps, which "
-        "choose it.",
-        argument="n_second_bootstraps",
+    n_second_bootstraps: int | None = option(
+        "Of auto and two_stage: samples that estimate the chosen model; by default as many as --n-bootstraps, "
+        "which choose it.",
         check=partial(checks.check_count, "n_second_bootstraps", least=2, usual="200 is usual"),
     )
     adjust_optimism: bool = option(
@@ -157,16 +153,16 @@ class ValidateOptions(TableOptions, RunOptions):
         """Refuse wrong values, and options that do not go together, before anything is read or imported."""
         super().check()
         checks.check_interval_settings(
-            self.bootstraps, self.confidence_level, self.alternative,
+            self.n_bootstraps, self.confidence_level, self.alternative,
             usual_bootstraps=_defaults.VALIDATION_BOOTSTRAPS,
         )  # fmt: skip
-        if self.inner_bootstraps is not None and not (self.interval == "double" or self.adjust_optimism):
+        if self.n_inner_bootstraps is not None and not (self.interval == "double" or self.adjust_optimism):
             raise InputError(
-                "--inner-bootstraps is for --interval double or --adjust-optimism; use one of them, or leave it "
+                "--n-inner-bootstraps is for --interval double or --adjust-optimism; use one of them, or leave it "
                 "out."
             )
-        if self.second_bootstraps is not None and self.method not in (None, "auto", checks.TWO_STAGE):
-            raise InputError("--second-bootstraps is for --method two_stage; use both, or leave it out.")
+        if self.n_second_bootstraps is not None and self.method not in (None, "auto", checks.TWO_STAGE):
+            raise InputError("--n-second-bootstraps is for --method two_stage; use both, or leave it out.")
         if self.trust and not any(name.endswith(".skops") for name in self.model):
             raise InputError("--trust is for --model FILE.skops; use both, or leave it out.")
         self._check_imputing()
@@ -241,17 +237,15 @@ def job_of(options: ValidateOptions, console: Console) -> ValidateJob:
         )
     _check_specified(options, found)
     models = _models(options, found)
-    method, n_second = options.method or "auto", options.second_bootstraps
+    method, n_second = options.method or "auto", options.n_second_bootstraps
     if options.method is None and len(models) > 1 and n_second is None:
-        n_second = options.bootstraps
+        n_second = options.n_bootstraps
     arguments = ValidationArguments(
         models,
         metric=_metrics(options, found),
         method=method,
-        n_bootstraps=options.bootstraps,
-        n_inner_bootstraps=_defaults.INNER_BOOTSTRAPS
-        if options.inner_bootstraps is None
-        else options.inner_bootstraps,
+        n_bootstraps=options.n_bootstraps,
+        n_inner_bootstraps=options.n_inner_bootstraps or _defaults.INNER_BOOTSTRAPS,
         imputation=imputation,
         interval=_interval(options),
         confidence_level=options.confidence_level,
@@ -266,7 +260,7 @@ def job_of(options: ValidateOptions, console: Console) -> ValidateJob:
     inner = f" of {counted(plan.n_inner, 'bootstrap')} each" if plan.n_inner else ""
     second = f" to choose and {plan.n_second:,} to estimate" if plan.two_stages else ""
     console.say(
-        f"Plan: {names} by {method}, {counted(options.bootstraps, 'bootstrap')}{second}{inner}: "
+        f"Plan: {names} by {method}, {counted(options.n_bootstraps, 'bootstrap')}{second}{inner}: "
         f"{counted(plan.most_fits, 'fit')}{each}, seed {options.seed}. Metrics: {', '.join(plan.metrics)}."
     )
     return ValidateJob(found, source, arguments, plan)
@@ -340,15 +334,6 @@ def _written(time: float) -> str:
     return f"{time:g}" if float(f"{time:g}") == time else repr(time)
 
 
-def validation_rows(validation: Validation, files: Mapping[str, str], *, seconds: float) -> list[Row]:
-    """What the validation cost, and the files."""
-    from heldout.execution.listeners.words import command_words
-
-    failed = f", {counted(len(validation.failures), 'bootstrap')} failed" if validation.failures else ""
-    fits = f"{validation.n_fits:,}{failed}"
-    return [("fits", fits), ("time", command_words(seconds)), ("files", list(files.values()))]
-
-
 @command_of(
     ValidateOptions,
     "validate",
@@ -369,9 +354,18 @@ def command(options: ValidateOptions, console: Console, typed: str) -> None:
         with resumable(folder, job.n_bytes, typed, options.resume):
             validation = _validate(options, job, folder, console)
             files = _write_files(validation, job, folder, typed, console)
+    from heldout.execution.listeners.words import command_words
+
     seconds = console.seconds()
+    failed = f", {counted(len(validation.failures), 'bootstrap')} failed" if validation.failures else ""
     console.show(validation.tables())
-    console.table(validation_rows(validation, files, seconds=seconds))
+    console.table(
+        [
+            ("fits", f"{validation.n_fits:,}{failed}"),
+            ("time", command_words(seconds)),
+            ("files", list(files.values())),
+        ]
+    )
     console.document({**validation.to_dict(), **run_document(job.found, files, seconds)})
     console.check_all_was_printed(f"the files are in {folder.path}")
 
