@@ -55,7 +55,7 @@ WRONG = {
     },
     ("estimate",): {"format": "magic", "response": "magic", "control": "maybe", "candidates": "all"},
     ("validate",): {
-        "interval": "wide", "model": "magic", "imputation-order": "some", "task": "ranking", "bootstraps": "0",
+        "interval": "wide", "model": "magic", "imputation-order": "some", "task": "ranking", "n-bootstraps": "0",
     },
 }  # fmt: skip
 """Wrong values of options, by the commands that have them."""
