@@ -286,13 +286,13 @@ def _inputs(options: EstimateOptions, reading: EstimateInput, method: Method) ->
 
 def _result(options: EstimateOptions, inputs: Inputs, methods: dict[str, Method]) -> Estimate | Comparison:
     """A ``Comparison`` for ``--method all``."""
-    from heldout.estimates.comparison import compare, warn_of_all
+    from heldout.estimates.comparison import compare
     from heldout.estimates.inputs import warn_of
     from heldout.estimates.methods import answer
 
     if options.method == "all":
         comparison = compare(inputs, methods)
-        warn_of_all(comparison, stacklevel=2)
+        warn_of(*comparison.values(), stacklevel=2)
         return comparison
     (method,) = methods.values()
     estimate = answer(method, inputs.evidence(method))

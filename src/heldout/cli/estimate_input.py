@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from heldout.cli.console import Console
     from heldout.data.task import Truth
     from heldout.estimates.base import Method
-    from heldout.estimates.responses import ResponseName
+    from heldout.estimates.input_arrays import ResponseName
     from heldout.metrics.base import Metric
     from heldout.predictions import HeldOutPredictions, SearchQuestion
     from heldout.readers.formats.own import ColumnRoles

@@ -14,9 +14,8 @@ from heldout._types import Array, Booleans, Codes, Floats, Indices, Weightings
 from heldout.data.row_part import RowPart, row_part
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
-from heldout.estimates.input_arrays import read_as
+from heldout.estimates.input_arrays import cut, read_as
 from heldout.estimates.question import Question, Scale
-from heldout.estimates.responses import cut
 from heldout.metrics.aggregate import AggregateScore, Bind, alignable, mean_of_defined, score_on_scale
 from heldout.metrics.base import Metric, Needs, Response, needed_codes
 from heldout.predictions import HeldOutPredictions, is_predicted

@@ -6,7 +6,6 @@ all of them share the draws.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -14,13 +13,13 @@ from typing import Any, Literal
 from heldout import _defaults
 from heldout._record import Record, TextTable, cells, frame_of, rows_table
 from heldout._streams import RandomState
-from heldout.errors import HeldoutWarning, InputError, reason_of
+from heldout.errors import InputError, reason_of
 from heldout.estimates.base import Method
 from heldout.estimates.coverage import LEVEL
-from heldout.estimates.inputs import WARNED, Inputs, read_inputs
+from heldout.estimates.input_arrays import ResponseName
+from heldout.estimates.inputs import Inputs, read_inputs, warn_of
 from heldout.estimates.methods import METHODS, estimate_by, method_of, unfit
 from heldout.estimates.question import AnyAggregate, BlockLength
-from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Coverage, Estimate, decimals_of
 from heldout.flags import Flag
 
@@ -211,7 +210,7 @@ def compare_estimates(
     if methods == "all" and inputs.method is not None:  # with the settings that it had in the search
         chosen[inputs.method.name] = inputs.method
     comparison = compare(inputs, chosen)
-    warn_of_all(comparison, stacklevel=2)
+    warn_of(*comparison.values(), stacklevel=2)
     return comparison
 
 
@@ -261,12 +260,3 @@ def compare(inputs: Inputs, methods: Mapping[str, Method]) -> Comparison:
         why = "; ".join(f"{name}: {reason}" for name, reason in refused.items())
         raise InputError(f"no method applies: {why}.")
     return Comparison(estimates, refused, MAIN if inputs.method is None else inputs.method.name)
-
-
-def warn_of_all(comparison: Comparison, *, stacklevel: int) -> None:
-    """A ``HeldoutWarning`` for each flag that one must not miss, once each."""
-    sentences = [
-        estimate.flags[flag] for estimate in comparison.values() for flag in WARNED if flag in estimate.flags
-    ]
-    for sentence in dict.fromkeys(sentences):
-        warnings.warn(HeldoutWarning(sentence), stacklevel=stacklevel + 1)

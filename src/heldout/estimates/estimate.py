@@ -13,11 +13,10 @@ from heldout._streams import RandomState
 from heldout._text import is_one_of
 from heldout.data.task import shortened
 from heldout.errors import InputError
-from heldout.estimates.input_arrays import FittedSearch
+from heldout.estimates.input_arrays import FittedSearch, ResponseName
 from heldout.estimates.inputs import read_inputs, warn_of
 from heldout.estimates.methods import answer, method_of
 from heldout.estimates.question import AnyAggregate, BlockLength
-from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Estimate
 
 

@@ -234,9 +234,6 @@ class Candidates(RowTable):
     chosen: Choice  # what the rule chose on the observed rows
     # (n, columns, R) or (n, columns, R, outputs): what ``scores`` reads, in the response of the reported metric
     predictions: Array
-    # what a rule of weights averages, in the response of the reported metric; None for a rule that chooses one
-    # column
-    averages: Averages | None = None
     # what methods found of the same draws, by what they asked: levels and sides of an interval ask again
     kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
@@ -317,13 +314,13 @@ class Candidates(RowTable):
             # away.
             values = score.selected(counts, np.maximum(choice.columns, 0))
             return np.where(choice.columns == NONE_CHOSEN, np.nan, values)
-        assert self.averages is not None, "a rule of weights averages something"
-        return self.averages.score(score, choice, counts)
+        assert self.replay.averages is not None, "a rule of weights averages something"
+        return self.replay.averages.score(score, choice, counts)
 
     @property
     def predictions_of_winner(self) -> Array:
         """(n, 1, R[, outputs]): of what was chosen on the observed rows."""
-        return predictions_of(self.predictions, self.averages, self.chosen)
+        return predictions_of(self.predictions, self.replay.averages, self.chosen)
 
     @property
     def independent_units(self) -> Indices:

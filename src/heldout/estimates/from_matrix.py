@@ -16,7 +16,7 @@ from heldout.estimates import data_flags
 from heldout.estimates.candidates import Matrix, matrix_of
 from heldout.estimates.evidence import Candidates, predictions_of
 from heldout.estimates.ordered_rows import check_without_groups, in_blocks
-from heldout.estimates.question import Question, Scale, Scales, Scored
+from heldout.estimates.question import Question, Scales, Scored
 from heldout.flags import Flag
 from heldout.metrics.aggregate import AggregateScore, PairSegment, constant_of_rows, reads_ranks
 from heldout.metrics.base import Metric, is_pair_based, oriented, positive_of, quiet_if_foreign
@@ -24,7 +24,6 @@ from heldout.metrics.ranking import RocAuc
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import Best, Choice
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, WeightRule, settings_of
-from heldout.selection.ensembles import Averages
 from heldout.selection.replay import FoldReplay, SelectionReplay
 from heldout.selection.threshold import Threshold
 
@@ -46,7 +45,6 @@ class MatrixChoice:
     scores: AggregateScore  # of the reported metric
     by_fold: AggregateScore | None  # the same with one segment per split; None if the folds are not known
     flags: Mapping[Flag, str]  # of folds without what the metric needs
-    averages: Averages | None
     replay: SelectionReplay
     chosen: Choice
 
@@ -58,7 +56,9 @@ class MatrixChoice:
     @cached_property
     def predictions(self) -> Array:
         """(n, 1, R[, outputs]): of what was chosen."""
-        return predictions_of(self.matrix.as_metric_reads(self.matrix.question.metric), self.averages, self.chosen)
+        return predictions_of(
+            self.matrix.as_metric_reads(self.matrix.question.metric), self.replay.averages, self.chosen
+        )
 
     @cached_property
     def incomparable(self) -> dict[Flag, str]:
@@ -148,7 +148,13 @@ def _choice_on(matrix: Matrix, scales: Scales) -> MatrixChoice:
     # Reported and selected by the same metric on the same scale: one table of scores serves both.
     chosen_by = next((selection[name] for name, each in question.selected_on.items() if each is metric), None)
     scores = chosen_by if chosen_by and scales.value == scales.selection else matrix.score(metric, scales.value)
-    _check_within(scores, scales.value)
+    once = np.ones((1, scores.n_rows), dtype=np.uint8)
+    if scales.value == "within" and not scores.defined(once)[0]:
+        raise InputError(
+            "`aggregate='within'` counts pairs of rows of one fold, but no fold contains the rows that "
+            f"{metric.name} needs; use larger folds or `aggregate='pooled'`.",
+            argument="aggregate",
+        )
     by_fold, flags = None, dict[Flag, str]()
     if matrix.segments["folds"] is not None:
         by_fold = scores if scales.value == "folds" else matrix.score(metric, "folds")
@@ -156,8 +162,7 @@ def _choice_on(matrix: Matrix, scales: Scales) -> MatrixChoice:
     if scales.selection == "folds":
         assert by_fold is not None and matrix.predictions.folds is not None, "select says so"
         flags = data_flags.flags_of_segments(by_fold, matrix.truth, matrix.predictions.folds[matrix.rows])
-    averages = matrix.averages(metric)
-    replay = _replay(matrix, tuple(selection.values()), by_fold, averages, scales)
+    replay = _replay(matrix, tuple(selection.values()), by_fold, scales)
     # Once more without those that cannot be scored: rows in play and columns depend on who competes.
     unscored = _unscored(matrix, replay)
     if unscored:
@@ -169,7 +174,7 @@ def _choice_on(matrix: Matrix, scales: Scales) -> MatrixChoice:
         chosen = _winner(replay, matrix.truth.n_rows)
     else:
         chosen = Choice(np.flatnonzero(matrix.candidates == question.winner))
-    return MatrixChoice(matrix, scales, scores, by_fold, flags, averages, replay, chosen)
+    return MatrixChoice(matrix, scales, scores, by_fold, flags, replay, chosen)
 
 
 def _evidence(choice: MatrixChoice) -> Candidates:
@@ -213,7 +218,6 @@ def _evidence(choice: MatrixChoice) -> Candidates:
         predictions=matrix.as_metric_reads(question.metric),
         in_play=matrix.in_play,
         folds=folds,
-        averages=choice.averages,
         baseline=_constant_of_all_rows(matrix),
     )
     flags = {
@@ -263,17 +267,6 @@ def _unscored(matrix: Matrix, replay: SelectionReplay) -> dict[int, str]:
     return {} if lacking.all() else dict.fromkeys(sorted(unscored - {matrix.question.winner}), why)
 
 
-def _check_within(scores: AggregateScore, scale: Scale) -> None:
-    """Refuse folds of which none holds a pair."""
-    once = np.ones((1, scores.n_rows), dtype=np.uint8)
-    if scale == "within" and not scores.defined(once)[0]:
-        raise InputError(
-            "`aggregate='within'` counts pairs of rows of one fold, but no fold contains the rows that "
-            f"{scores.metric.name} needs; use larger folds or `aggregate='pooled'`.",
-            argument="aggregate",
-        )
-
-
 def _noise_score(
     matrix: Matrix,
     score: AggregateScore,
@@ -312,7 +305,6 @@ def _replay(
     matrix: Matrix,
     selection: tuple[AggregateScore, ...],
     by_fold: AggregateScore | None,
-    averages: Averages | None,
     scales: Scales,
 ) -> SelectionReplay:
     """The rule over the columns; a threshold is selected as the best column is."""
@@ -333,6 +325,7 @@ def _replay(
         no_params: list[Mapping[str, Any]] = [{}] * n_columns
         return SelectionReplay(Best(), selection, in_folds, np.arange(n_columns), no_params, names)
     params = question.params or [{} for _ in matrix.predictions.names]
+    averages = matrix.averages(question.metric)
     return SelectionReplay(rule, selection, in_folds, matrix.candidates, params, names, averages)
 
 

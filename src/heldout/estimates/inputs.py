@@ -35,6 +35,7 @@ from heldout.estimates.candidates import Matrix, matrix_of
 from heldout.estimates.data_flags import flag_of_upside_down
 from heldout.estimates.evidence import Candidates
 from heldout.estimates.from_matrix import evidence_of, select
+from heldout.estimates.input_arrays import ResponseName, check_settings
 from heldout.estimates.question import (
     AnyAggregate,
     BlockLength,
@@ -42,7 +43,6 @@ from heldout.estimates.question import (
     Scales,
     settings_of,
 )
-from heldout.estimates.responses import ResponseName, check_settings
 from heldout.estimates.types import Alternative, Estimate
 from heldout.flags import Flag
 from heldout.metrics import check_fits, metric_named
@@ -398,11 +398,11 @@ def _with_selection(
     return replace(question, metric=metric, rule=rule, selected_on=selected_on, params=asked.params, winner=winner)
 
 
-def warn_of(estimate: Estimate, *, stacklevel: int) -> None:
-    """Warn of each flag that a user must not miss."""
-    for flag in WARNED:
-        if flag in estimate.flags:
-            warnings.warn(HeldoutWarning(estimate.flags[flag]), stacklevel=stacklevel + 1)
+def warn_of(*estimates: Estimate, stacklevel: int) -> None:
+    """Warn of each flag that a user must not miss, once each."""
+    sentences = [estimate.flags[flag] for estimate in estimates for flag in WARNED if flag in estimate.flags]
+    for sentence in dict.fromkeys(sentences):
+        warnings.warn(HeldoutWarning(sentence), stacklevel=stacklevel + 1)
 
 
 def truth_for(y_true: Any, metric: Metric, predictions: Any, classes: Any, pos_label: Any) -> Truth:

@@ -77,11 +77,6 @@ class FoldPlan(BaseCrossValidator):  # type: ignore[misc]
         return 1
 
     @property
-    def n_halvings(self) -> int:
-        """How often the rows are divided in halves, in which only the winner is fitted; 0 if they are not."""
-        return 0
-
-    @property
     def is_shuffled(self) -> bool:
         """Whether another seed gives other folds."""
         return True
@@ -99,10 +94,6 @@ class FoldPlan(BaseCrossValidator):  # type: ignore[misc]
     def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
         """The splitter of one round, by a seed below 2**32: with classes in proportion, with groups whole."""
         raise NotImplementedError
-
-    def in_halves(self, n_rows: int, y: Any, groups: Any, entropy: int, *, stratified: bool) -> Iterator[Pair]:
-        """Training and test rows of the splits of halves: halving by halving, first half, second half."""
-        return iter(())
 
     def most_folds(self) -> int | None:
         """The greatest number of folds, which every class must have rows for; None if classes are not divided."""
@@ -831,10 +822,6 @@ class PairedHoldOut(FoldPlan):
     def n_rounds(self) -> int:
         return self.times
 
-    @property
-    def n_halvings(self) -> int:
-        return self.halvings
-
     def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
         return HoldOut(self.test_share).of_round(seed, stratified=stratified, grouped=grouped)
 
@@ -877,7 +864,9 @@ class PairedHoldOut(FoldPlan):
                 yield rows[train], rows[test]
 
 
-def pairs_in_halves(plan: FoldPlan, n_rows: int, labels: Array | None, groups: Any, entropy: int) -> list[Pair]:
+def pairs_in_halves(
+    plan: PairedHoldOut, n_rows: int, labels: Array | None, groups: Any, entropy: int
+) -> list[Pair]:
     """Training and test rows of the splits of halves that a plan has; seeded by the run if the plan has no seed.
 
     ``labels`` are those of the classes that stay in proportion; None where there are none.

@@ -25,7 +25,7 @@ from heldout._types import Array, Booleans, Codes, Indices
 from heldout.data.checks import MOST_SPLITS, check_count, check_fits, refuse_beyond_memory, refuse_more_than
 from heldout.data.task import Task, TaskKind, labels_text, shortened
 from heldout.errors import InputError
-from heldout.folds.plans import FoldPlan, check_class_sizes, pairs_in_halves, plan_of_cv, rounds_of
+from heldout.folds.plans import FoldPlan, PairedHoldOut, check_class_sizes, pairs_in_halves, plan_of_cv, rounds_of
 
 Rows = Indices
 Place: TypeAlias = tuple[int, int]
@@ -257,12 +257,12 @@ def make_folds(
     if in_time_order:
         splits = _of_origins(splits, task.n_rows)
     folds = Folds(tuple(splits), task.n_rows, not in_time_order, grouped=task.groups is not None)
-    if not isinstance(cv, FoldPlan) or not cv.n_halvings:
+    if not isinstance(cv, PairedHoldOut):
         return folds
     pairs = pairs_in_halves(cv, task.n_rows, labels if stratify else None, params.get("groups"), entropy)
     first = 1 + splits[-1].repeat
     halves = tuple(Split(first + number, 0, train, test) for number, (train, test) in enumerate(pairs))
-    return replace(folds, halves=halves, n_halvings=cv.n_halvings)
+    return replace(folds, halves=halves, n_halvings=cv.halvings)
 
 
 def check_splits(

@@ -11,10 +11,10 @@ from __future__ import annotations
 import inspect
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 import sklearn
@@ -33,9 +33,10 @@ from heldout._sklearn import (
     with_members,
 )
 from heldout._text import is_one_of
-from heldout._types import Array, Floats, Indices, Weightings
+from heldout._types import Array
 from heldout.data.task import TaskKind, Truth, codes_of, has_fields, labels_text, survival_target, truth_of
 from heldout.errors import HeldoutWarning, InputError
+from heldout.metrics import classification, ranking, regression
 from heldout.metrics.base import (
     ESTIMATOR_METHODS,
     AroundMetric,
@@ -44,146 +45,85 @@ from heldout.metrics.base import (
     Response,
     Signed,
     Statistic,
-    is_number,
     positive_of,
     reads_as_numbers,
     sign_of,
     unsigned,
 )
-from heldout.metrics.classification import (
-    Accuracy,
-    BalancedAccuracy,
-    Brier,
-    CohenKappa,
-    FScore,
-    LabelAverage,
-    LogLoss,
-    MatthewsCorrelation,
-    Precision,
-    Recall,
-    ZeroOneLoss,
-)
 from heldout.metrics.custom import CustomLoss, CustomMetric, accepts_weights, name_of
-from heldout.metrics.ranking import (
-    AveragePrecision,
-    ClassAverage,
-    PartialRocAuc,
-    RocAuc,
-    RocAucOneVsOne,
-    RocAucOneVsRest,
-)
-from heldout.metrics.regression import (
-    R2,
-    MeanAbsoluteError,
-    MeanSquaredError,
-    MedianAbsoluteError,
-    PinballLoss,
-    RootMeanSquaredError,
-)
 from heldout.metrics.survival import ConcordanceIndex
 from heldout.metrics.survival_model import last_step, scores_concordance
 
-Builder = Callable[..., Metric | None]
 
-# One builder a function, with the function's own keyword arguments; None where a value has no kernel.
+class Kernel(NamedTuple):
+    """The metric that a function of scikit-learn is, and the arguments with which it is that."""
 
+    make: Callable[..., Metric | None]
+    fixed: Mapping[str, tuple[Any, ...]] = {}
+    """Arguments that the metric has not: the values at which it is the same."""
+    parameters: Mapping[str, Any] = {}
+    """Arguments that are parameters of the metric: the function's own defaults."""
 
-def _plain(metric: Metric, **defaults: Any) -> tuple[str, Builder]:
-    """The entry of a metric whose function has no argument but these, with these values."""
-
-    def build(**arguments: Any) -> Metric | None:
-        if not arguments.keys() <= defaults.keys():
+    def metric(self, arguments: Mapping[str, Any]) -> Metric | None:
+        """None where our kernel does not know an argument, or its value."""
+        given = dict(self.parameters)
+        for name, value in arguments.items():
+            if name in given:
+                given[name] = value
+            elif not is_one_of(value, self.fixed.get(name, ())):
+                return None
+        if "average" in given and "pos_label" in given and not is_one_of(given["average"], ("binary",)):
+            given["pos_label"] = None  # an average over classes has none that is positive
+        try:
+            return self.make(**given)
+        except (InputError, TypeError):
             return None
-        pairs = ((value, defaults[name]) for name, value in arguments.items())
-        same = all(value is own or (isinstance(value, str) and value == own) for value, own in pairs)
-        # Each scorer has a metric of its own: two of one function may receive different weights.
-        return replace(metric) if same else None  # type: ignore[type-var]
-
-    return metric.function_name or metric.name, build
 
 
-def _class_score(kind: type[FScore | Precision | Recall]) -> Builder:
-    def build(
-        labels: Any = None, pos_label: Any = 1, average: Any = "binary", zero_division: Any = "warn"
-    ) -> Metric | None:
-        if labels is not None or average not in get_args(LabelAverage) or zero_division not in ("warn", 0):
-            return None
-        return kind(average, pos_label if average == "binary" else None)
-
-    return build
-
-
-def _fbeta(
-    beta: float, labels: Any = None, pos_label: Any = 1, average: Any = "binary", zero_division: Any = "warn"
-) -> Metric | None:
-    if not (is_number(beta) and 0 <= beta < np.inf):
-        return None
-    plain = _class_score(FScore)(labels, pos_label, average, zero_division)
-    return replace(plain, beta=float(beta)) if isinstance(plain, FScore) else None
-
-
-def _brier(pos_label: Any = None, labels: Any = None, scale_by_half: Any = "auto") -> Metric | None:
-    if labels is not None:
-        return None
-    return Brier("auto" if scale_by_half == "auto" else bool(scale_by_half), pos_label)
-
-
-def _roc_auc(
-    average: Any = "macro", max_fpr: Any = None, multi_class: Any = "raise", labels: Any = None
-) -> Metric | None:
-    if labels is not None or average not in get_args(ClassAverage):
-        return None
+def _roc_auc(average: Any, max_fpr: Any, multi_class: Any) -> Metric | None:
+    of_classes = {"ovr": ranking.RocAucOneVsRest(average), "ovo": ranking.RocAucOneVsOne(average)}
     if max_fpr is not None and max_fpr != 1:
-        plain = multi_class == "raise" and is_number(max_fpr) and 0 < max_fpr < 1
-        return PartialRocAuc(float(max_fpr)) if plain else None
-    by_scheme: dict[str, Metric] = {
-        "raise": RocAuc(),
-        "ovr": RocAucOneVsRest(average),
-        "ovo": RocAucOneVsOne(average),
-    }
-    return by_scheme.get(multi_class)
+        return ranking.PartialRocAuc(float(max_fpr)) if multi_class == "raise" else None
+    return ranking.RocAuc() if multi_class == "raise" else of_classes.get(multi_class)
 
 
-def _average_precision(average: Any = "macro", pos_label: Any = 1) -> Metric | None:
-    return AveragePrecision(pos_label) if average == "macro" else None
+_ALL: dict[str, tuple[Any, ...]] = {"normalize": (True,)}
+_MEAN: dict[str, tuple[Any, ...]] = {"multioutput": ("uniform_average",)}  # of one output it is the output's own
+_LABELS: dict[str, tuple[Any, ...]] = {"labels": (None,)}
+_OF_CLASS: tuple[dict[str, tuple[Any, ...]], dict[str, Any]] = (
+    {**_LABELS, "zero_division": ("warn", 0)},
+    {"average": "binary", "pos_label": 1},
+)
 
-
-def _kappa(labels: Any = None, weights: Any = None, replace_undefined_by: Any = np.nan) -> Metric | None:
-    # Without labels scikit-learn makes its scale of those that occur.
-    undefined = isinstance(replace_undefined_by, float) and np.isnan(replace_undefined_by)
-    known = weights in (None, "linear", "quadratic")
-    return CohenKappa(weights, "skip") if labels is None and undefined and known else None
-
-
-def _pinball(alpha: float = 0.5, multioutput: Any = "uniform_average") -> Metric | None:
-    plain = isinstance(multioutput, str) and multioutput == "uniform_average"
-    return PinballLoss(float(alpha)) if plain and is_number(alpha) and 0 <= alpha <= 1 else None
-
-
-_MEAN = {"multioutput": "uniform_average"}  # of one output it is the output's own value
-
-KERNELS_OF: dict[str, Builder] = {
-    **dict(
-        [
-            _plain(Accuracy(), normalize=True),
-            _plain(ZeroOneLoss(), normalize=True),
-            _plain(BalancedAccuracy(), adjusted=False),
-            _plain(MatthewsCorrelation()),
-            _plain(LogLoss(), normalize=True, labels=None),
-            _plain(R2(), force_finite=True, **_MEAN),
-            *(_plain(metric, **_MEAN) for metric in (MeanSquaredError(), RootMeanSquaredError())),
-            *(_plain(metric, **_MEAN) for metric in (MeanAbsoluteError(), MedianAbsoluteError())),
-        ]
+KERNELS: dict[str, Kernel] = {
+    "accuracy_score": Kernel(classification.Accuracy, _ALL),
+    "zero_one_loss": Kernel(classification.ZeroOneLoss, _ALL),
+    "balanced_accuracy_score": Kernel(classification.BalancedAccuracy, {"adjusted": (False,)}),
+    "matthews_corrcoef": Kernel(classification.MatthewsCorrelation),
+    "log_loss": Kernel(classification.LogLoss, {**_ALL, **_LABELS}),
+    "brier_score_loss": Kernel(classification.Brier, _LABELS, {"scale_by_half": "auto", "pos_label": None}),
+    "f1_score": Kernel(classification.FScore, *_OF_CLASS),
+    "fbeta_score": Kernel(
+        lambda beta, **of_class: classification.FScore(beta=float(beta), **of_class),
+        _OF_CLASS[0],
+        {**_OF_CLASS[1], "beta": None},
     ),
-    "cohen_kappa_score": _kappa,
-    "f1_score": _class_score(FScore),
-    "fbeta_score": _fbeta,
-    "precision_score": _class_score(Precision),
-    "recall_score": _class_score(Recall),
-    "brier_score_loss": _brier,
-    "roc_auc_score": _roc_auc,
-    "average_precision_score": _average_precision,
-    "mean_pinball_loss": _pinball,
+    "precision_score": Kernel(classification.Precision, *_OF_CLASS),
+    "recall_score": Kernel(classification.Recall, *_OF_CLASS),
+    # Without labels scikit-learn makes its scale of those that occur.
+    "cohen_kappa_score": Kernel(
+        lambda weights: classification.CohenKappa(weights, "skip"),
+        {**_LABELS, "replace_undefined_by": (np.nan,)},
+        {"weights": None},
+    ),
+    "roc_auc_score": Kernel(_roc_auc, _LABELS, {"average": "macro", "max_fpr": None, "multi_class": "raise"}),
+    "average_precision_score": Kernel(ranking.AveragePrecision, {"average": ("macro",)}, {"pos_label": 1}),
+    "r2_score": Kernel(regression.R2, {"force_finite": (True,), **_MEAN}),
+    "mean_squared_error": Kernel(regression.MeanSquaredError, _MEAN),
+    "root_mean_squared_error": Kernel(regression.RootMeanSquaredError, _MEAN),
+    "mean_absolute_error": Kernel(regression.MeanAbsoluteError, _MEAN),
+    "median_absolute_error": Kernel(regression.MedianAbsoluteError, _MEAN),
+    "mean_pinball_loss": Kernel(lambda alpha: regression.PinballLoss(float(alpha)), _MEAN, {"alpha": 0.5}),
 }
 
 PREDICTED = (Response.LABELS, Response.VALUES)
@@ -459,7 +399,7 @@ def scorer_of_class(scorer: Any, truth: Truth, pos_label: Any = None) -> Any:
             argument="pos_label",
         )
     opened = metric_from_scorer(scorer)
-    if isinstance(opened, PartialRocAuc):  # scikit-learn's is of the last class
+    if isinstance(opened, ranking.PartialRocAuc):  # scikit-learn's is of the last class
         return scorer_with(scorer, MetricFunction(opened), {"pos_label": truth.pos_label})
     if asks_for_class(function, arguments):
         return scorer_with(scorer, function, {**arguments, "pos_label": truth.pos_label})
@@ -510,8 +450,8 @@ def _metric_of_score_method(estimator: Any) -> Metric | None:
     package = getattr(score, "__module__", "").partition(".")[0]
     name = getattr(score, "__qualname__", "") if package in ("sklearn", "catboost") else ""
     if score is ClassifierMixin.score or name in _ACCURACIES:
-        return Accuracy()
-    return R2() if score is RegressorMixin.score or name in _R2S else None
+        return classification.Accuracy()
+    return regression.R2() if score is RegressorMixin.score or name in _R2S else None
 
 
 def _metric_of_search(search: Any) -> Metric | None:
@@ -540,15 +480,10 @@ def _with_sign(metric: Metric, sign: int) -> Metric:
 
 def _known(function: Any, arguments: dict[str, Any], responses: tuple[Response, ...]) -> Metric | None:
     """The metric with a kernel for a function of scikit-learn, None where there is none."""
-    name = getattr(function, "__name__", "")
-    builder = KERNELS_OF.get(name)
-    if builder is None or getattr(sklearn.metrics, name, None) is not function:
+    kernel = KERNELS.get(getattr(function, "__name__", ""))
+    if kernel is None or getattr(sklearn.metrics, function.__name__, None) is not function:
         return None
-    try:
-        inspect.signature(builder).bind(**arguments)
-    except TypeError:  # an argument that we do not know
-        return None
-    metric = builder(**arguments)
+    metric = kernel.metric(arguments)
     return None if metric is None else _asking(metric, responses)
 
 
@@ -558,7 +493,8 @@ def _asking(metric: Metric, responses: tuple[Response, ...]) -> Metric | None:
     if usable == metric.responses:
         return metric
     # "predict" stands for labels or values; anything else that the metric cannot read is another metric.
-    if len(usable) < len(responses) or not isinstance(metric, RocAuc | PartialRocAuc | AveragePrecision):
+    of_ranks = ranking.RocAuc | ranking.PartialRocAuc | ranking.AveragePrecision
+    if len(usable) < len(responses) or not isinstance(metric, of_ranks):
         return None
     return replace(metric, responses=usable)
 
@@ -635,18 +571,8 @@ class MeanOverOutputs(AroundMetric):
 
     def statistic(self, truth: Truth, predictions: Array) -> Statistic:
         columns = range(truth.values.shape[1])
-        return _MeanStatistic([self.metric.statistic(_column(truth, k), predictions[:, :, k]) for k in columns])
-
-
-@dataclass(frozen=True, eq=False)
-class _MeanStatistic:
-    columns: Sequence[Statistic]
-
-    def all(self, counts: Weightings) -> Floats:
-        return np.asarray(np.mean([column.all(counts) for column in self.columns], axis=0))
-
-    def selected(self, counts: Weightings, columns: Indices) -> Floats:
-        return np.asarray(np.mean([column.selected(counts, columns) for column in self.columns], axis=0))
+        parts = [self.metric.statistic(_column(truth, k), predictions[:, :, k]) for k in columns]
+        return ranking.MeanOfParts(parts)
 
 
 def _column(truth: Truth, number: int) -> Truth:

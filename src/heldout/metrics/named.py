@@ -101,12 +101,6 @@ def metric_named(name: Any) -> Metric:
     )
 
 
-def _f_score(**parameters: Any) -> Metric:
-    f1: Any = METRICS["f1"]
-    changed: Metric = replace(f1, **parameters)
-    return changed
-
-
 _F_SCORE = re.compile(r"f(?P<beta>\d+(?:\.\d+)?)(?:_(?P<average>macro|micro|weighted))?")
 
 
@@ -114,7 +108,9 @@ def _with_parameters(name: str) -> Metric | None:
     """The metric of a name that says its parameters ("f2", "mean_pinball_loss(alpha=0.9)"); None of any other."""
     f_score = _F_SCORE.fullmatch(name)
     if f_score:
-        return _f_score(average=f_score["average"] or "binary", beta=float(f_score["beta"]))
+        f1: Any = METRICS["f1"]
+        scaled: Metric = replace(f1, average=f_score["average"] or "binary", beta=float(f_score["beta"]))
+        return scaled
     call = call_in(name)
     if call is None:
         return None

@@ -291,11 +291,15 @@ class SomersD(ByKind, PairBased):
         return RescaledFused(share.statistic_within(truth, predictions, folds), 2.0, -1.0)
 
 
+TIME_WANTED = "the time at which it is measured; give it as '{name}(time=5)'"
+
+
 class OfCurves(Metric):
     """The template of Brier scores of survival probabilities at ``times``; a dataclass with ``censoring``."""
 
     censoring: Censoring | None
     span: ClassVar[str]  # the parameter that says when
+    wanted: ClassVar[str]  # what to give as that
     sources = ("graf1999",)
     greater_is_better = False
     responses = (Response.SURVIVAL,)
@@ -312,16 +316,12 @@ class OfCurves(Metric):
             When there are no times, or they are beyond those of the target.
         """
         if not self.times:
-            raise InputError(f"{self.name} needs {self._wanted}.", argument="metric")
+            raise InputError(f"{self.name} needs {self.wanted.format(name=self.name)}.", argument="metric")
         if truth.kind is not TaskKind.SURVIVAL or self.censoring is not None:
             return self
         check_within(self.span, times_of(self), truth)
         changed: Self = replace(self, censoring=Censoring.of(truth))  # type: ignore[type-var]
         return changed
-
-    @property
-    def _wanted(self) -> str:
-        raise NotImplementedError
 
     def statistic(self, truth: Truth, predictions: Array) -> MeanLoss:
         bound = self.for_truth(truth)
@@ -361,6 +361,10 @@ class IntegratedBrier(OfCurves):
     censoring: Censoring | None = field(default=None, repr=False, compare=False)
     name = "integrated_brier_score"
     span = "times"
+    wanted = (
+        "the times of the survival probabilities, one for each place on the last axis of the predictions; give "
+        "them as '{name}(times=[1, 2, 5])'"
+    )
     title = "Integrated Brier score"
     definition = (
         "The mean squared distance of predicted survival from what happened, over time, weighted for censoring."
@@ -377,13 +381,6 @@ class IntegratedBrier(OfCurves):
         if times.ndim != 1 or times.size < 2 or not np.isfinite(times).all() or (np.diff(times) <= 0).any():
             raise InputError(wanted)
         object.__setattr__(self, "times", tuple(times.tolist()))  # so that it compares and hashes
-
-    @property
-    def _wanted(self) -> str:
-        return (
-            "the times of the survival probabilities, one for each place on the last axis of the predictions; give "
-            f"them as '{self.name}(times=[1, 2, 5])'"
-        )
 
 
 @dataclass(frozen=True)
@@ -413,6 +410,7 @@ class BrierAt(OfCurves):
     time: float | None = None
     censoring: Censoring | None = field(default=None, repr=False, compare=False)
     span = "time"
+    wanted = TIME_WANTED
     title = "Brier score at a time"
     definition = (
         "The mean squared distance of predicted survival from what happened until the time, weighted for censoring."
@@ -427,10 +425,6 @@ class BrierAt(OfCurves):
     def times(self) -> tuple[float, ...]:
         """The times of the survival probabilities that it reads."""
         return () if self.time is None else (float(self.time),)
-
-    @property
-    def _wanted(self) -> str:
-        return time_wanted(self.name)
 
 
 def squared_errors(
@@ -448,10 +442,6 @@ def check_time(time: Any) -> None:
     """Refuse values that are no times; None stands for times that are not given yet."""
     if time is not None and not (is_number(time) and 0 <= time < np.inf):
         raise InputError(f"time must be a finite number of at least 0, got {time!r}.", argument="time")
-
-
-def time_wanted(name: str) -> str:
-    return f"the time at which it is measured; give it as '{name}(time=5)'"
 
 
 def check_within(parameter: str, times: tuple[float, ...], truth: Truth) -> None:
@@ -552,7 +542,7 @@ class RocAucAt(OfRisks):
             When there is no time, it is beyond those of the target, or no event came before it.
         """
         if self.time is None:
-            raise InputError(f"{self.name} needs {time_wanted(self.name)}.", argument="metric")
+            raise InputError(f"{self.name} needs {TIME_WANTED.format(name=self.name)}.", argument="metric")
         if truth.kind is not TaskKind.SURVIVAL or self.censoring is not None:
             return self
         check_within("time", (self.time,), truth)

@@ -18,8 +18,7 @@ from heldout import _defaults
 from heldout._types import Array, Codes, Floats, Indices
 from heldout.data.task import TaskKind, Truth, array_of, labels_text, no_labels, numbers_of
 from heldout.errors import InputError
-from heldout.estimates.input_arrays import read_predictions
-from heldout.estimates.responses import ResponseName
+from heldout.estimates.input_arrays import ResponseName, read_predictions
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import HeldOutPredictions

@@ -17,14 +17,18 @@ from heldout._types import Array, Booleans, Codes, Floats
 from heldout.data.task import TaskKind, Truth, truth_of
 from heldout.errors import InputError
 from heldout.estimates.input_arrays import (
+    ROUNDING,
+    ResponseName,
+    check_cuts,
+    check_settings,
     checked_held_out,
+    cut,
     read_as,
     refuse_labels,
     threshold_of_reading,
     training_rows_of,
 )
 from heldout.estimates.inputs import truth_for
-from heldout.estimates.responses import ROUNDING, ResponseName, check_cuts, check_settings, cut
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import HeldOutPredictions, SearchQuestion

@@ -19,6 +19,7 @@ from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Method
 from heldout.estimates.bootstrap import is_unbiased
 from heldout.estimates.evidence import Candidates, needs_one_configuration
+from heldout.estimates.input_arrays import ResponseName
 from heldout.estimates.inputs import Inputs, read_inputs
 from heldout.estimates.intervals import NO_WIDTH, bootstrap_interval, has_no_width
 from heldout.estimates.least_width import alike_of
@@ -34,7 +35,6 @@ from heldout.estimates.paired.scores import (
     probability_better,
 )
 from heldout.estimates.question import AnyAggregate, BlockLength
-from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Interval
 from heldout.flags import Flag
 from heldout.metrics.base import oriented
