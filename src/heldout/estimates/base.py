@@ -329,8 +329,8 @@ def no_value(
 
 
 QUANTITY_ALONE = (
-    "the expected performance, over training sets of the size of a fold's training part, of the winner as if it "
-    "had been chosen beforehand; the interval is of this score and does not include the choice"
+    f"{OVER_TRAINING_SETS} of the winner as if it had been chosen beforehand; the interval is of this score and "
+    "does not include the choice"
 )
 
 

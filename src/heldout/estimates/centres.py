@@ -52,10 +52,6 @@ class ScoreRange:
         least, greatest = metric.range
         return cls(least, greatest) if metric.greater_is_better else cls(-greatest, -least)
 
-    def in_units(self, unit: float) -> ScoreRange:
-        """Of scores divided by a unit."""
-        return ScoreRange(self.worst / unit, self.best / unit)
-
     def variance(self, score: Floats) -> Floats:
         """How the variance of a score depends on its true value, up to a factor.
 
@@ -174,7 +170,8 @@ def shrunken(observed: Floats, noise: Floats, possible: ScoreRange, rng: np.rand
     unit = unit_of(observed, noise)
     # Losses such as 1e200 have squares beyond float64: the same in other units.
     if unit != 1:
-        result = shrunken(observed / unit, noise / unit, possible.in_units(unit), rng)
+        possible = ScoreRange(possible.worst / unit, possible.best / unit)
+        result = shrunken(observed / unit, noise / unit, possible, rng)
         return replace(result, values=result.values * unit, noise=result.noise * unit)
     # The median, because a few configurations that fail to learn would move the mean.
     middle = float(np.median(observed))

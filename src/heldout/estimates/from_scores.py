@@ -204,6 +204,7 @@ def evidence_of_scores(
             f"at least 2 splits with scores are needed, got {held.n_splits - unscored}; give one row per split "
             "and one column per configuration."
         )
+    tested = held.test_rows
     decide = np.stack([each[:, candidates] for each in read.values()], axis=2)
     replay = FoldReplay(rule, decide, candidates, params, list(read), held.repeat)
     return Evidence(
@@ -214,7 +215,8 @@ def evidence_of_scores(
         settings,
         selection=rule.name,
         aggregate="folds",
-        n_rows_used=_rows_tested(held),
+        # Those that the first repeat tests; 0 where that is not known.
+        n_rows_used=0 if tested is None else int(tested[held.repeat == held.repeat[0]].sum()),
         fold_scores=scores,
         repeat_of_split=held.repeat,
         fold_replay=replay,
@@ -244,13 +246,6 @@ def _winner(replay: FoldReplay) -> int:
     if column == NONE_CHOSEN:
         raise InputError(f"the selection rule '{replay.rule.name}' chose no configuration.")
     return int(replay.candidates[column])
-
-
-def _rows_tested(held: FoldScores) -> int:
-    """The rows that the first repeat tests; 0 where that is not known."""
-    if held.test_rows is None:
-        return 0
-    return int(held.test_rows[held.repeat == held.repeat[0]].sum())
 
 
 def _fold_scores(scores: Any, greater_is_better: bool | None, repeats: Any) -> FoldScores:

@@ -477,7 +477,7 @@ def refuse_labels(rule: Rule, truth: Truth, predictions: Any, response: str) -> 
     if not is_array or not reads_scores or response not in ("auto", "labels"):
         return
     array = array_of(predictions, "predictions")
-    if response == "auto" and array.dtype.kind == "f" and not _zeros_and_ones(array):
+    if response == "auto" and array.dtype.kind == "f" and not np.isin(array[~missing(array)], [0, 1]).all():
         return
     verb, give = (
         ("tunes where scores are cut into labels", "probabilities or decisions")
@@ -489,10 +489,6 @@ def refuse_labels(rule: Rule, truth: Truth, predictions: Any, response: str) -> 
         "they are 0 and 1 only).",
         argument="selection",
     )
-
-
-def _zeros_and_ones(array: Array) -> bool:
-    return bool(np.isin(array[~missing(array)], [0, 1]).all())
 
 
 ResponseName: TypeAlias = Literal["auto", "labels", "probabilities", "decision"]

@@ -35,7 +35,7 @@ from heldout.estimates.candidates import Matrix, matrix_of
 from heldout.estimates.data_flags import flag_of_upside_down
 from heldout.estimates.evidence import Candidates
 from heldout.estimates.from_matrix import evidence_of, select
-from heldout.estimates.input_arrays import ResponseName, check_settings
+from heldout.estimates.input_arrays import ResponseName
 from heldout.estimates.question import (
     AnyAggregate,
     BlockLength,
@@ -476,7 +476,6 @@ def _held_out(
     folds: Any,
 ) -> HeldOutPredictions:
     """Held-out predictions with every response that some metric reads."""
-    check_settings(response, threshold)
     rule, metrics = question.rule, question.metrics
     threshold = input_arrays.threshold_of_reading(rule, metrics, threshold)
     readers = [input_arrays.read_as(rule, metric, truth) for metric in metrics]

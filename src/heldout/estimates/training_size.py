@@ -57,7 +57,8 @@ def rows_needed(epsilon: float, delta: float = 0.05, *, candidates: int, width: 
     """
     number, share, range_width = _positive("epsilon", epsilon, ".05 is usual"), _share(delta), _width(width)
     count = _count("candidates", candidates)
-    needed = 2 * math.log(2 * count / share) * _squared(range_width / number)
+    ratio = range_width / number
+    needed = 2 * math.log(2 * count / share) * (ratio * ratio)  # infinite where the power operator would raise
     if not math.isfinite(needed):
         raise InputError(
             f"`epsilon={epsilon!r}` needs more rows than can be counted; use a larger epsilon.", argument="epsilon"
@@ -121,10 +122,6 @@ def _count(name: str, value: Any) -> int:
     if value > _MOST:
         raise InputError(f"{name} must be at most 1e300, got a number of more digits.", argument=name)
     return int(value)
-
-
-def _squared(number: float) -> float:
-    return number * number  # infinite where the power operator would raise
 
 
 ON_ALL_ROWS = "the expected performance, over training sets of as many rows as there are,"

@@ -44,69 +44,46 @@ def _is_built() -> bool:
 KERNELS = _kernels_in_use()
 
 if TYPE_CHECKING or KERNELS == "numpy":
-    from heldout.kernels.reference import (
-        CellSums,
-        ConcordanceSums,
-        LossSums,
-        Medians,
-        PrecisionSums,
-        RankCorrelations,
-        RankSums,
-        best_out_of_bag,
-        cut_rows,
-        draw_units,
-        exponentials,
-        hyperbolic_tangents,
-        inner_products,
-        squared_distances,
-        total_weight,
-        weight_of,
-    )
-    from heldout.kernels.reference_curves import AreaWithin, BinnedGaps, LogisticFits, SensitivityWithin
+    from heldout.kernels.reference import CellSums as CellSums
+    from heldout.kernels.reference import ConcordanceSums as ConcordanceSums
+    from heldout.kernels.reference import LossSums as LossSums
+    from heldout.kernels.reference import Medians as Medians
+    from heldout.kernels.reference import PrecisionSums as PrecisionSums
+    from heldout.kernels.reference import RankCorrelations as RankCorrelations
+    from heldout.kernels.reference import RankSums as RankSums
+    from heldout.kernels.reference import best_out_of_bag as best_out_of_bag
+    from heldout.kernels.reference import cut_rows as cut_rows
+    from heldout.kernels.reference import draw_units as draw_units
+    from heldout.kernels.reference import exponentials as exponentials
+    from heldout.kernels.reference import hyperbolic_tangents as hyperbolic_tangents
+    from heldout.kernels.reference import inner_products as inner_products
+    from heldout.kernels.reference import squared_distances as squared_distances
+    from heldout.kernels.reference import total_weight as total_weight
+    from heldout.kernels.reference import weight_of as weight_of
+    from heldout.kernels.reference_curves import AreaWithin as AreaWithin
+    from heldout.kernels.reference_curves import BinnedGaps as BinnedGaps
+    from heldout.kernels.reference_curves import LogisticFits as LogisticFits
+    from heldout.kernels.reference_curves import SensitivityWithin as SensitivityWithin
 else:
-    from heldout.kernels.compiled import CompiledAreaWithin as AreaWithin
-    from heldout.kernels.compiled import CompiledBinnedGaps as BinnedGaps
-    from heldout.kernels.compiled import CompiledCellSums as CellSums
-    from heldout.kernels.compiled import CompiledConcordanceSums as ConcordanceSums
-    from heldout.kernels.compiled import CompiledLogisticFits as LogisticFits
-    from heldout.kernels.compiled import CompiledLossSums as LossSums
-    from heldout.kernels.compiled import CompiledMedians as Medians
-    from heldout.kernels.compiled import CompiledPrecisionSums as PrecisionSums
-    from heldout.kernels.compiled import CompiledRankCorrelations as RankCorrelations
-    from heldout.kernels.compiled import CompiledRankSums as RankSums
-    from heldout.kernels.compiled import CompiledSensitivityWithin as SensitivityWithin
-    from heldout.kernels.compiled import (
-        best_out_of_bag,
-        cut_rows,
-        draw_units,
-        exponentials,
-        hyperbolic_tangents,
-        inner_products,
-        squared_distances,
-        total_weight,
-        weight_of,
-    )
+    from heldout.kernels import compiled
+    from heldout.kernels.compiled import best_out_of_bag as best_out_of_bag
+    from heldout.kernels.compiled import cut_rows as cut_rows
+    from heldout.kernels.compiled import draw_units as draw_units
+    from heldout.kernels.compiled import exponentials as exponentials
+    from heldout.kernels.compiled import hyperbolic_tangents as hyperbolic_tangents
+    from heldout.kernels.compiled import inner_products as inner_products
+    from heldout.kernels.compiled import squared_distances as squared_distances
+    from heldout.kernels.compiled import total_weight as total_weight
+    from heldout.kernels.compiled import weight_of as weight_of
 
-__all__ = [
-    "KERNELS",
-    "AreaWithin",
-    "BinnedGaps",
-    "CellSums",
-    "ConcordanceSums",
-    "LogisticFits",
-    "LossSums",
-    "Medians",
-    "PrecisionSums",
-    "RankCorrelations",
-    "RankSums",
-    "SensitivityWithin",
-    "best_out_of_bag",
-    "cut_rows",
-    "draw_units",
-    "exponentials",
-    "hyperbolic_tangents",
-    "inner_products",
-    "squared_distances",
-    "total_weight",
-    "weight_of",
-]
+    AreaWithin = compiled.CompiledAreaWithin
+    BinnedGaps = compiled.CompiledBinnedGaps
+    CellSums = compiled.CompiledCellSums
+    ConcordanceSums = compiled.CompiledConcordanceSums
+    LogisticFits = compiled.CompiledLogisticFits
+    LossSums = compiled.CompiledLossSums
+    Medians = compiled.CompiledMedians
+    PrecisionSums = compiled.CompiledPrecisionSums
+    RankCorrelations = compiled.CompiledRankCorrelations
+    RankSums = compiled.CompiledRankSums
+    SensitivityWithin = compiled.CompiledSensitivityWithin

@@ -396,7 +396,7 @@ def fold_score(
     """Bind a metric to predictions (n, C, R[, n_classes]) and folds (n, R), as ``aggregate_score`` does."""
     bound = metric.for_truth(truth)
     scores = None
-    if folds.shape[1] == 1 and _are_single(folds[:, 0]):
+    if folds.shape[1] == 1 and (folds >= 0).all() and len(np.unique(folds)) == len(folds):
         defined_alone = bound.needs is Needs.ROW and bound.undefined_without is Needs.ROW
         scores = row_scores(bound, truth, predictions[:, :, 0]) if defined_alone else None
     if scores is None:
@@ -413,10 +413,6 @@ def fold_score(
         mean=bound.statistic(truth, predictions[:, :, 0]),
         order=np.argsort(folds[:, 0]),
     )
-
-
-def _are_single(folds: Codes) -> bool:
-    return bool((folds >= 0).all()) and len(np.unique(folds)) == len(folds)
 
 
 class _LazySegments(Sequence[Segment]):

@@ -636,6 +636,23 @@ def is_pair_based(metric: Metric) -> TypeGuard[PairBased]:
     return isinstance(unsigned(metric), PairBased)
 
 
+class OfOneClass(Metric):
+    """A metric of one class, a dataclass with ``pos_label`` and ``is_of_other_class`` (than the task's)."""
+
+    is_of_other_class: bool
+
+    @property
+    def name(self) -> str:
+        return name_with(self.stem, self, "pos_label") if self.is_of_other_class else self.stem
+
+    def for_truth(self, truth: Truth) -> Self:
+        code = positive_of(self, truth)
+        if code == truth.positive:
+            return self
+        changed: Self = replace(self, pos_label=truth.label_of(code), is_of_other_class=True)  # type: ignore[type-var]
+        return changed
+
+
 class AroundMetric(Metric):
     """A dataclass with the field ``metric``, whose members it has; its subclass declares what differs."""
 

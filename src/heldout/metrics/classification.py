@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
@@ -26,12 +26,12 @@ from heldout.kernels.reference import class_weights
 from heldout.metrics.base import (
     Metric,
     Needs,
+    OfOneClass,
     Response,
     Sums,
     check_among,
     checked_probabilities,
     is_number,
-    name_with,
     positive_of,
 )
 from heldout.metrics.row_losses import Finish, OfRowLosses, most_drawn, one_cell
@@ -338,7 +338,7 @@ class MatthewsCorrelation(OfConfusion):
 
 
 @dataclass(frozen=True)
-class ClassScore(OfLabels):
+class ClassScore(OfLabels, OfOneClass):
     """Base class of scores of one class, or averaged over classes: F, precision and recall.
 
     Attributes
@@ -364,9 +364,7 @@ class ClassScore(OfLabels):
 
     @property
     def name(self) -> str:
-        if self.average != "binary":
-            return f"{self.stem}_{self.average}"
-        return name_with(self.stem, self, "pos_label") if self.is_of_other_class else self.stem
+        return super().name if self.average == "binary" else f"{self.stem}_{self.average}"
 
     @property
     def tasks(self) -> frozenset[TaskKind]:
@@ -377,13 +375,8 @@ class ClassScore(OfLabels):
         of_average = {"binary": Needs.POSITIVE, "micro": Needs.ROW}
         return of_average.get(self.average, Needs.EVERY_CLASS)
 
-    def for_truth(self, truth: Truth) -> ClassScore:
-        code = positive_of(self, truth) if self.average == "binary" else truth.positive
-        return (
-            self
-            if code == truth.positive
-            else replace(self, pos_label=truth.label_of(code), is_of_other_class=True)
-        )
+    def for_truth(self, truth: Truth) -> Self:
+        return super().for_truth(truth) if self.average == "binary" else self
 
     def statistic(self, truth: Truth, predictions: Array) -> ConfusionStatistic:
         code = positive_of(self, truth) if self.average == "binary" else None

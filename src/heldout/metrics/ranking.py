@@ -11,7 +11,7 @@ Bounds of two-part methods, and the least width of an interval, are those of a s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial, reduce
 from itertools import permutations
@@ -34,6 +34,7 @@ from heldout.metrics.base import (
     Derived,
     Metric,
     Needs,
+    OfOneClass,
     PairBased,
     PairStatistic,
     Response,
@@ -43,7 +44,6 @@ from heldout.metrics.base import (
     Sums,
     check_among,
     is_number,
-    name_with,
     positive_of,
 )
 from heldout.metrics.classification import Accuracy, ZeroOneLoss
@@ -72,7 +72,8 @@ class PairsWithin:
     def of(positive: Booleans, negative: Booleans, folds: Indices) -> PairsWithin:
         """From flags and folds (n,) of the rows."""
         both = np.isin(folds, np.intersect1d(folds[positive], folds[negative]))
-        rows = [_by_fold(np.flatnonzero(flags & both), folds) for flags in (positive, negative)]
+        rows = [np.flatnonzero(flags & both) for flags in (positive, negative)]
+        rows = [each[np.argsort(folds[each], kind="stable")] for each in rows]
         return PairsWithin(*rows, *(np.unique(folds[each], return_index=True)[1] for each in rows))
 
     def weight(self, counts: Weightings) -> Floats:
@@ -90,10 +91,6 @@ class PairsWithin:
         weights: Floats = np.add.reduceat(upper, self.positive_starts, axis=1)
         weights *= np.add.reduceat(lower, self.negative_starts, axis=1)
         return weights
-
-
-def _by_fold(rows: Indices, folds: Indices) -> Indices:
-    return rows[np.argsort(folds[rows], kind="stable")]
 
 
 ClassAverage = Literal["macro", "weighted"]
@@ -328,7 +325,7 @@ def _zero_without_positives(values: Floats, weight: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class AveragePrecision(Metric):
+class AveragePrecision(OfOneClass):
     """Average precision: the mean of precision over thresholds, weighted by the gain in recall.
 
     It equals scikit-learn's ``average_precision_score``; for several classes it is the plain mean of each against
@@ -360,18 +357,6 @@ class AveragePrecision(Metric):
     range = (0.0, 1.0)
     needs = Needs.POSITIVE
     undefined_without = Needs.EVERY_OF_SEVERAL
-
-    @property
-    def name(self) -> str:
-        return name_with(self.stem, self, "pos_label") if self.is_of_other_class else self.stem
-
-    def for_truth(self, truth: Truth) -> AveragePrecision:
-        code = positive_of(self, truth)
-        return (
-            self
-            if code == truth.positive
-            else replace(self, pos_label=truth.label_of(code), is_of_other_class=True)
-        )
 
     def statistic(self, truth: Truth, predictions: Array) -> Statistic:
         scores = np.asarray(predictions, dtype=np.float64)

@@ -12,7 +12,7 @@ from heldout._types import Floats
 from heldout.data.checks import check_choice
 from heldout.errors import InputError
 from heldout.estimates import intervals
-from heldout.estimates.base import MethodWords, conclude, no_value
+from heldout.estimates.base import OVER_TRAINING_SETS, MethodWords, conclude, no_value
 from heldout.estimates.bootstrap import (
     RowBlock,
     RowBootstrap,
@@ -38,8 +38,8 @@ INTERVALS = ("percentile", "calibrated", "sampling")
 
 
 QUANTITY = (
-    "the expected performance, over training sets of the size of a fold's training part, of the whole search: "
-    "tuning on about 63 % distinct rows and then predicting rows that took no part in the choice"
+    f"{OVER_TRAINING_SETS} of the whole search: tuning on about 63 % distinct rows and then predicting rows that "
+    "took no part in the choice"
 )
 
 

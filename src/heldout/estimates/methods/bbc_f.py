@@ -8,7 +8,7 @@ import numpy as np
 
 from heldout._types import Indices
 from heldout.estimates import bootstrap
-from heldout.estimates.base import FOLD_SCORES, Method, MethodWords, conclude, no_value
+from heldout.estimates.base import FOLD_SCORES, OVER_TRAINING_SETS, Method, MethodWords, conclude, no_value
 from heldout.estimates.data_flags import flags_of_choice
 from heldout.estimates.evidence import Evidence, defined_mean, needs_columns, needs_folds
 from heldout.estimates.intervals import bootstrap_interval
@@ -19,8 +19,8 @@ from heldout.selection.base import NONE_CHOSEN, SelectionFailedError
 from heldout.selection.bootstrap_draws import out_of_bag
 
 QUANTITY = (
-    "the expected performance, over training sets of the size of a fold's training part, of the whole search: "
-    "tuning on about 63 % of the folds and then predicting folds that took no part in the choice"
+    f"{OVER_TRAINING_SETS} of the whole search: tuning on about 63 % of the folds and then predicting folds that "
+    "took no part in the choice"
 )
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heldout.estimates.base import Method, MethodWords, conclude
+from heldout.estimates.base import OVER_TRAINING_SETS, Method, MethodWords, conclude
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 
 QUANTITY = (
-    "the expected performance, over training sets of the size of a fold's training part, of the winner as if it "
-    "had been chosen beforehand (what choosing it costs is left out of the definition)"
+    f"{OVER_TRAINING_SETS} of the winner as if it had been chosen beforehand (what choosing it costs is left out "
+    "of the definition)"
 )
 
 

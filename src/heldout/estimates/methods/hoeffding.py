@@ -80,7 +80,8 @@ class Hoeffding(Method):
         metric, settings = evidence.metric, evidence.settings
         level = settings.level
         low, high = metric.range
-        n, total, delta = effective_rows(evidence), len(evidence.names), 1 - level
+        weights, total, delta = evidence.sample_weight, len(evidence.names), 1 - level
+        n = float(evidence.truth.n_rows) if weights is None else effective_size(weights)
         sides = 2 if settings.alternative == "two-sided" else 1
         half = half_width(n, delta, total, sides, high - low)
         distance = 2 * half_width(n, delta, total, 2, high - low)
@@ -103,9 +104,3 @@ class Hoeffding(Method):
                 "effective_rows": n,
             },
         )
-
-
-def effective_rows(evidence: Candidates) -> float:
-    """n, or (Σw)²/Σw² of weighted rows."""
-    weights = evidence.sample_weight
-    return float(evidence.truth.n_rows) if weights is None else effective_size(weights)

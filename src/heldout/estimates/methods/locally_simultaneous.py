@@ -10,7 +10,6 @@ observed score M_c may be from its expectation, with the dependence between cand
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -20,19 +19,19 @@ import numpy as np
 from heldout._types import Booleans, Floats
 from heldout.data.checks import check_choice
 from heldout.errors import InputError
-from heldout.estimates.base import Method, MethodWords, conclude, no_value
+from heldout.estimates.base import OVER_TRAINING_SETS, MethodWords, conclude, no_value
 from heldout.estimates.bootstrap import RowBootstrap, draws_of, flags_of_draws, map_draws
 from heldout.estimates.data_flags import flags_of_choice, flags_of_dependence
 from heldout.estimates.evidence import Candidates, RowTable, needs_columns
 from heldout.estimates.intervals import open_sided, order_statistic, within_range
 from heldout.estimates.least_width import with_least_width
-from heldout.estimates.types import Estimate, Interval
+from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 from heldout.metrics.base import oriented
 
 QUANTITY = (
-    "the expected performance, over training sets of the size of a fold's training part, of the configuration that "
-    "was selected; the interval pays for the selection, the value does not"
+    f"{OVER_TRAINING_SETS} of the configuration that was selected; the interval pays for the selection, the value "
+    "does not"
 )
 SLACK = 1e-9
 """How far below the best score, relative to it, a score may lie that differs by rounding errors only."""
@@ -153,54 +152,77 @@ def needs_best_score(evidence: RowTable) -> str | None:
     return None
 
 
-def interval_of_reach(evidence: Candidates, worse: float, better: float) -> Interval:
-    """From so far on the worse side of the winner's score to so far on its better side, in the metric's units."""
-    metric, center = evidence.metric, evidence.uncorrected
-    below, above = (worse, better) if metric.greater_is_better else (better, worse)
-    return within_range(open_sided(center - below, center + above, metric, evidence.settings), metric)
+class AroundWinner(RowBootstrap):
+    """Template of intervals of the winner's own score that pay for its selection.
 
+    Of α, the share of the level that may miss, ν finds the candidates that could have won (``_plausible``), and the
+    rest bounds the noise of these (``_reach``).
+    """
 
-def estimate_of_best(
-    evidence: Candidates,
-    method: Method,
-    noise: ScoreNoise,
-    interval: Interval,
-    *,
-    stratify: bool,
-    provenance: Mapping[str, Any],
-) -> Estimate:
-    """The estimate of the best score: the score itself, and an interval that pays for the selection."""
-    reached = with_least_width(interval, evidence)
-    flags = flags_of_choice(evidence) | flags_of_dependence(evidence)
-    if evidence.was_selected:
-        flags |= Flag.UNCORRECTED.of(chosen_from=evidence.chosen_from)
-    if stratify:
-        flags |= Flag.STRATIFIED.of()
-    total: Floats = noise.noise[:, noise.winner]
-    flags |= flags_of_draws(evidence, total=len(total), undefined=0, redraws=noise.redraws)
-    return conclude(
-        evidence,
-        method,
-        evidence.uncorrected,
-        interval=reached.interval,
-        standard_error=float(noise.deviations[noise.winner]),
-        flags=flags | reached.flags,
-        provenance={
-            "quantity": QUANTITY,
-            "n_bootstraps": evidence.settings.n_bootstraps,
-            "stratified": stratify,
-            "value": "the winner's own score, around which the interval need not be symmetric",
-            **provenance,
-            "redrawn": noise.redraws,
-        },
-    )
+    share: float
+    scored = "as chosen"
+
+    def unfit(self, evidence: RowTable) -> str | None:
+        """It needs predictions, and a winner that has the best score."""
+        return needs_best_score(evidence) or super().unfit(evidence)
+
+    def estimate(self, evidence: Candidates) -> Estimate:
+        """The winner's score and its interval.
+
+        Raises
+        ------
+        InputError
+            When a bootstrap cannot be drawn on which the metric is defined.
+        """
+        noise = noise_of_scores(evidence, stratify=self.stratify)
+        if noise is None:
+            return no_value(evidence, self, "the winner has no finite score in every bootstrap")
+        metric, settings, center = evidence.metric, evidence.settings, evidence.uncorrected
+        alpha = 1 - settings.level
+        nu = self.share * alpha if len(noise.observed) > 1 else 0.0
+        plausible = self._plausible(noise, nu) if nu else noise
+        worse, better, provenance = self._reach(noise, plausible, 1 - (alpha - nu))
+        below, above = (worse, better) if metric.greater_is_better else (better, worse)
+        interval = within_range(open_sided(center - below, center + above, metric, settings), metric)
+        reached = with_least_width(interval, evidence)
+        flags = flags_of_choice(evidence) | flags_of_dependence(evidence)
+        if evidence.was_selected:
+            flags |= Flag.UNCORRECTED.of(chosen_from=evidence.chosen_from)
+        if self.stratify:
+            flags |= Flag.STRATIFIED.of()
+        flags |= flags_of_draws(evidence, total=len(noise.noise), undefined=0, redraws=noise.redraws)
+        return conclude(
+            evidence,
+            self,
+            center,
+            interval=reached.interval,
+            standard_error=float(noise.deviations[noise.winner]),
+            flags=flags | reached.flags,
+            provenance={
+                "quantity": QUANTITY,
+                "n_bootstraps": settings.n_bootstraps,
+                "stratified": self.stratify,
+                "value": "the winner's own score, around which the interval need not be symmetric",
+                "n_plausible": len(plausible.observed),
+                **provenance,
+                "redrawn": noise.redraws,
+            },
+        )
+
+    def _plausible(self, noise: ScoreNoise, nu: float) -> ScoreNoise:
+        """Of the candidates that could have won."""
+        return noise.plausible_by_scores(nu)
+
+    def _reach(self, noise: ScoreNoise, plausible: ScoreNoise, level: float) -> tuple[float, float, dict[str, Any]]:
+        """How far the interval goes on the worse side of the score and on its better side; and the provenance."""
+        raise NotImplementedError
 
 
 PLAUSIBLE = ("differences", "scores")
 
 
 @dataclass(frozen=True)
-class LocallySimultaneous(RowBootstrap):
+class LocallySimultaneous(AroundWinner):
     """The locally simultaneous interval of the winner's own score (Zrnic and Fithian 2024).
 
     A simultaneous interval holds for all C configurations at once, and so for the winner, whichever it is. This one
@@ -255,7 +277,6 @@ class LocallySimultaneous(RowBootstrap):
     plausible: Literal["differences", "scores"] = "differences"
     stratify: bool = False
     name = "locally_simultaneous"
-    scored = "as chosen"
     sources = ("zrnic2024", "efron1979")
     words = MethodWords(
         "Locally simultaneous",
@@ -273,51 +294,19 @@ class LocallySimultaneous(RowBootstrap):
         check_choice("plausible", self.plausible, PLAUSIBLE)
         super().__post_init__()
 
-    def unfit(self, evidence: RowTable) -> str | None:
-        """It needs predictions, and a winner that has the best score."""
-        return needs_best_score(evidence) or super().unfit(evidence)
-
-    def estimate(self, evidence: Candidates) -> Estimate:
-        """The winner's score and its interval.
-
-        Raises
-        ------
-        InputError
-            When a bootstrap cannot be drawn on which the metric is defined.
-        """
-        noise = noise_of_scores(evidence, stratify=self.stratify)
-        if noise is None:
-            return no_value(evidence, self, "the winner has no finite score in every bootstrap")
-        alpha = 1 - evidence.settings.level
-        nu = self.share * alpha if len(noise.observed) > 1 else 0.0
-        plausible = self._plausible(noise, nu)
-        quantile = order_statistic(np.sort(np.abs(plausible.standard).max(axis=1)), 1 - (alpha - nu))
-        reach = quantile * float(noise.deviations[noise.winner])
-        return estimate_of_best(
-            evidence,
-            self,
-            noise,
-            interval_of_reach(evidence, reach, reach),
-            stratify=self.stratify,
-            provenance={
-                "n_plausible": len(plausible.observed),
-                "quantile": quantile,
-                "share": self.share,
-                "plausible": self.plausible,
-            },
-        )
-
     def _plausible(self, noise: ScoreNoise, nu: float) -> ScoreNoise:
-        """Of the candidates that could have won."""
-        if nu == 0:
-            return noise
         if self.plausible == "scores":
             return noise.plausible_by_scores(nu)
         return noise.plausible_by_scores(nu / 2).plausible_by_differences(nu / 2)
 
+    def _reach(self, noise: ScoreNoise, plausible: ScoreNoise, level: float) -> tuple[float, float, dict[str, Any]]:
+        quantile = order_statistic(np.sort(np.abs(plausible.standard).max(axis=1)), level)
+        reach = quantile * float(noise.deviations[noise.winner])
+        return reach, reach, {"quantile": quantile, "share": self.share, "plausible": self.plausible}
+
 
 @dataclass(frozen=True)
-class Zoom(RowBootstrap):
+class Zoom(AroundWinner):
     """The zoom correction of the winner's own score (Zrnic and Fithian 2024).
 
     Let θ_c be the expected scores, θ* the best of them, and Δ_c = θ* - θ_c. Noise D_c below Δ_c/2 does not make
@@ -370,7 +359,6 @@ class Zoom(RowBootstrap):
     share: float = 0.1
     stratify: bool = False
     name = "zoom"
-    scored = "as chosen"
     sources = ("zrnic2024zoom", "efron1979")
     words = MethodWords(
         "Zoom",
@@ -389,39 +377,10 @@ class Zoom(RowBootstrap):
             )
         super().__post_init__()
 
-    def unfit(self, evidence: RowTable) -> str | None:
-        """It needs predictions, and a winner that has the best score."""
-        return needs_best_score(evidence) or super().unfit(evidence)
-
-    def estimate(self, evidence: Candidates) -> Estimate:
-        """The winner's score and its interval.
-
-        Raises
-        ------
-        InputError
-            When a bootstrap cannot be drawn on which the metric is defined.
-        """
-        noise = noise_of_scores(evidence, stratify=self.stratify)
-        if noise is None:
-            return no_value(evidence, self, "the winner has no finite score in every bootstrap")
-        alpha = 1 - evidence.settings.level
-        nu = self.share * alpha if len(noise.observed) > 1 else 0.0
-        plausible = noise.plausible_by_scores(nu) if nu else noise
-        size, gaps, level = np.abs(plausible.noise), plausible.gaps, 1 - (alpha - nu)
+    def _reach(self, noise: ScoreNoise, plausible: ScoreNoise, level: float) -> tuple[float, float, dict[str, Any]]:
+        size, gaps = np.abs(plausible.noise), plausible.gaps
         worse, better = reach_below(size, gaps, level), reach_above(size, gaps, level)
-        return estimate_of_best(
-            evidence,
-            self,
-            noise,
-            interval_of_reach(evidence, worse, better),
-            stratify=self.stratify,
-            provenance={
-                "n_plausible": len(plausible.observed),
-                "reach_worse": worse,
-                "reach_better": better,
-                "share": self.share,
-            },
-        )
+        return worse, better, {"reach_worse": worse, "reach_better": better, "share": self.share}
 
 
 def reach_above(size: Floats, gaps: Floats, level: float) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 from heldout.data.task import labels_text
 from heldout.estimates import bootstrap
-from heldout.estimates.base import MethodWords, conclude, no_value
+from heldout.estimates.base import OVER_TRAINING_SETS, MethodWords, conclude, no_value
 from heldout.estimates.data_flags import flags_of_choice
 from heldout.estimates.evidence import Candidates
 from heldout.estimates.intervals import holding
@@ -18,10 +18,7 @@ from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 from heldout.selection.base import SelectionFailedError
 
-QUANTITY = (
-    "the expected performance, over training sets of the size of a fold's training part, of the configuration that "
-    "a search on as many rows selects"
-)
+QUANTITY = f"{OVER_TRAINING_SETS} of the configuration that a search on as many rows selects"
 
 
 FEW = 10

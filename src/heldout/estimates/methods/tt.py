@@ -7,16 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.estimates.base import FOLD_SCORES, Method, MethodWords, conclude, no_value
+from heldout.estimates.base import FOLD_SCORES, OVER_TRAINING_SETS, Method, MethodWords, conclude, no_value
 from heldout.estimates.evidence import Evidence, defined_mean, needs_columns, needs_folds
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 from heldout.metrics.base import oriented
 
-QUANTITY = (
-    "the expected performance, over training sets of the size of a fold's training part, of the winner of the "
-    "search"
-)
+QUANTITY = f"{OVER_TRAINING_SETS} of the winner of the search"
 
 
 @dataclass(frozen=True)
@@ -86,7 +83,10 @@ class TT(Method):
             reason = f"the {evidence.metric.name} of a fold is beyond what float64 holds"
             return no_value(evidence, self, reason, uncorrected=uncorrected)
         flags = Flag.NO_INTERVAL.of(method=self.name)
-        if evidence.n_candidates > 1 and _of_single_rows(evidence):
+        assert evidence.repeat_of_split is not None, "fold scores have splits"
+        folds = np.unique(evidence.repeat_of_split, return_counts=True)[1]
+        # Leave-one-out: a repeat has as many folds as there are rows.
+        if evidence.n_candidates > 1 and (folds == evidence.n_rows_used).all():
             flags |= Flag.SINGLE_ROW_FOLDS.of(candidates=evidence.n_candidates)
         low, high = evidence.metric.range
         if not low <= value <= high:
@@ -104,10 +104,3 @@ class TT(Method):
                 "n_folds_used": len(in_folds),
             },
         )
-
-
-def _of_single_rows(evidence: Evidence) -> bool:
-    """Whether each fold holds one row (leave-one-out): a repeat has as many folds as there are rows."""
-    assert evidence.repeat_of_split is not None
-    folds = np.unique(evidence.repeat_of_split, return_counts=True)[1]
-    return bool((folds == evidence.n_rows_used).all())

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -113,7 +112,9 @@ def p_values(scores: PairedScores) -> Floats:
         return p
     shortfall = observed[None, :] - observed[:, None]
     spread = _spreads(centred)
-    t = _studentised(shortfall, spread)
+    # Over their spread, differences of twins are 0, others without a spread infinite.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        t = np.where(np.abs(shortfall) <= 1e-14, 0.0, shortfall / spread)
     leaving = _order_of_leaving(t)
     statistics = _largest_of_sets(t, leaving)
     with np.errstate(divide="ignore"):
@@ -141,12 +142,6 @@ def _spreads(centred: Floats) -> Floats:
     squares = np.diag(product)[:, None] + np.diag(product)[None, :] - 2 * product
     # Twins differ by rounding errors alone.
     return np.sqrt(np.where(squares > 1e-13 * np.maximum(np.diag(product)[:, None], 1e-300), squares, 0.0))
-
-
-def _studentised(shortfall: Floats, spread: Floats) -> Floats:
-    """Differences over their spread: those of twins are 0, others without a spread infinite."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(np.abs(shortfall) <= 1e-14, 0.0, shortfall / spread)
 
 
 def _order_of_leaving(t: Floats) -> Indices:
@@ -267,7 +262,7 @@ class ConfigurationComparison(Shown):
                 argument="confidence_level",
             )
         spread = np.full(len(self.names), np.nan)
-        spread[self.evidence.candidates] = self._p_values
+        spread[self.evidence.candidates] = p_values(self.scores)
         members = spread >= 1 - level
         scores = np.full(len(self.names), -np.inf)
         scores[self.evidence.candidates] = self.scores.observed
@@ -357,10 +352,6 @@ class ConfigurationComparison(Shown):
         shown = "configuration score probability_best p-value=p_value in_the_confidence_set=in_confidence_set"
         title = f"{self.evidence.metric.name}: {self}"
         return [rows_table(self._rows, shown, title, self.flags.values(), most=MOST_SHOWN)]
-
-    @cached_property
-    def _p_values(self) -> Floats:
-        return p_values(self.scores)
 
     def _interval(self, defined: Floats, uncorrected: float, *, pays: bool) -> Interval:
         settings = self.evidence.settings

@@ -28,7 +28,7 @@ from heldout.estimates.base import PREDICTIONS, Method, conclude, no_value
 from heldout.estimates.data_flags import flags_of_dependence
 from heldout.estimates.evidence import Candidates, RowTable, needs_independent_rows, needs_one_configuration
 from heldout.estimates.question import Settings
-from heldout.estimates.types import Alternative, Estimate, Interval
+from heldout.estimates.types import Estimate, Interval
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, Statistic, is_pair_based, oriented
 from heldout.metrics.ranking import Reading, Share, reading_of
@@ -232,12 +232,6 @@ def normal_bound(second: SecondPart, standard_error: float, tails: Tails) -> Bou
     return Bound(max(low, 0.0), min(high, 1.0), standard_error, second.few_of_a_class())
 
 
-def tails_of(tail: float, alternative: Alternative) -> Tails:
-    return {"two-sided": Tails(tail / 2, tail / 2), "greater": Tails(tail, None), "less": Tails(None, tail)}[
-        alternative
-    ]
-
-
 def indicator(rows: Rows, n_rows: int) -> Counts:
     """(1, n): once each of the rows."""
     counts = np.zeros((1, n_rows), dtype=np.uint8)
@@ -423,7 +417,9 @@ class TwoPart(Method):
         level = settings.level
         tail = self._tail(1 - level, second.n_finalists)
         lacking = second.lacks()
-        bound = no_bound(lacking) if lacking else self._bound(second, tails_of(tail, settings.alternative))
+        half = tail / 2
+        tails = {"two-sided": Tails(half, half), "greater": Tails(tail, None), "less": Tails(None, tail)}
+        bound = no_bound(lacking) if lacking else self._bound(second, tails[settings.alternative])
         reading = second.reading
         ends = sorted([reading.reported(bound.low), reading.reported(bound.high)])  # NaN keeps its place
         selected = int(evidence.candidates[chosen.column])
@@ -431,6 +427,7 @@ class TwoPart(Method):
         flags = {**self._flags(evidence, parts, second, selected), **bound.flags}
         if np.isnan(value):
             flags = Flag.UNDEFINED.of(reason=lacking)
+        quantity = QUANTITY_TWO_PART if second.n_finalists == 1 else QUANTITY_FINALISTS
         return conclude(
             evidence,
             self,
@@ -442,7 +439,7 @@ class TwoPart(Method):
             selected=selected,
             flags=flags,
             provenance={
-                "quantity": _quantity(parts, second),
+                "quantity": quantity if len(parts.first) else QUANTITY_NAMED,
                 "evaluation_share": self.evaluation_share,
                 "stratified": self.within_classes,
                 "candidates": self.candidates if len(parts.first) else None,
@@ -540,12 +537,6 @@ def _best_of_second(evidence: Candidates, second: SecondPart, rows: Rows, column
 
 def _is_share(number: Any) -> bool:
     return isinstance(number, float | int | np.floating) and not isinstance(number, bool) and bool(0 < number <= 1)
-
-
-def _quantity(parts: Parts, second: SecondPart) -> str:
-    if not len(parts.first):
-        return QUANTITY_NAMED
-    return QUANTITY_TWO_PART if second.n_finalists == 1 else QUANTITY_FINALISTS
 
 
 def _listed(shares: frozenset[Share]) -> str:
