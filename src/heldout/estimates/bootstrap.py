@@ -31,7 +31,7 @@ from heldout.estimates.intervals import flag_of_few_bootstraps
 from heldout.flags import Flag
 from heldout.metrics.aggregate import AggregateScore, PairSegment
 from heldout.metrics.base import Needs, quiet_if_foreign
-from heldout.selection.base import Choice, joined, together
+from heldout.selection.base import NONE_CHOSEN, Choice, joined, together
 from heldout.selection.bootstrap_draws import (
     BLOCK,
     Defined,
@@ -387,49 +387,65 @@ def splits_of_repeats(evidence: Evidence) -> list[Indices]:
     return [np.flatnonzero(evidence.repeat_of_split == repeat) for repeat in np.unique(evidence.repeat_of_split)]
 
 
-def draws_of_folds(
-    evidence: Evidence, splits: Indices, *, defined_in_bag: Defined, defined_out_of_bag: Defined
-) -> Draws:
-    """The draws that every method on these folds shares; each repeat has a stream of its own."""
-    assert evidence.repeat_of_split is not None, "unfit says so"
-    # The place of the repeat and not its label, so that renamed repeats draw the same folds.
-    repeat = int(np.unique(evidence.repeat_of_split).searchsorted(evidence.repeat_of_split[splits[0]]))
-    return Draws(
-        seed=stream(evidence.settings.entropy, "fold draws", repeat),
-        n_bootstraps=evidence.settings.n_bootstraps,
+def fold_bootstraps(evidence: Evidence, *, replays: bool) -> list[FoldBlock]:
+    """What bootstraps of the folds gave, repeat by repeat.
+
+    With ``replays`` the rule chooses on the drawn folds, and the others score; otherwise the drawn ones score the
+    winner.
+    """
+    replay = evidence.fold_replay if replays else None
+    return [
+        _of_repeat(evidence, repeat, splits, None if replay is None else replay.of(splits))
+        for repeat, splits in enumerate(splits_of_repeats(evidence))
+    ]
+
+
+def _of_repeat(evidence: Evidence, repeat: int, splits: Indices, replay: FoldReplay | None) -> FoldBlock:
+    assert evidence.fold_scores is not None, "unfit says so"
+    settings, winner = evidence.settings, evidence.winner_column
+    scores, of_winner = evidence.fold_scores[splits], evidence.fold_scores[splits, winner]
+    draws = Draws(
+        # The place of the repeat and not its label, so that renamed repeats draw the same folds.
+        seed=stream(settings.entropy, "fold draws", repeat),
+        n_bootstraps=settings.n_bootstraps,
         unit_of_row=np.arange(len(splits)),
-        defined_in_bag=defined_in_bag,
-        defined_out_of_bag=defined_out_of_bag,
+        defined_in_bag=_scored_in(of_winner[:, None]) if replay is None else replay.defined,
+        defined_out_of_bag=always if replay is None else _scored_in(scores),
     )
 
+    def block(first: int, last: int) -> FoldBlock:
+        counts, redraws = draws.block(first, last)
+        if replay is None:
+            means = _means_of_drawn(np.broadcast_to(of_winner, counts.shape), counts)
+            return FoldBlock(np.full(len(counts), winner), means, redraws)
+        chosen = replay.choose(counts)
+        means = _means_of_drawn(scores[:, np.maximum(chosen, 0)].T, out_of_bag(counts))
+        return FoldBlock(chosen, np.where(chosen == NONE_CHOSEN, np.nan, means), redraws)
 
-def map_folds(
-    block: Callable[[int, int], FoldBlock], evidence: Evidence, replay: FoldReplay | None = None
-) -> list[FoldBlock]:
-    """The blocks of one repeat's bootstraps."""
-    settings = evidence.settings
     size = BLOCK
     # A rule that reads fold scores gets a copy of them for each bootstrap of a block; smaller blocks bound the
     # memory.
     if replay is not None and replay.rule.reads_fold_scores:
         size = max(1, min(size, MOST_VALUES // max(replay.scores.size, 1)))
     try:
-        return map_blocks(block, settings.n_bootstraps, n_threads=settings.n_threads, block=size)
+        blocks = map_blocks(block, settings.n_bootstraps, n_threads=settings.n_threads, block=size)
     except UndefinedDrawsError as error:
         raise InputError(
             "a bootstrap of the folds needs a fold with a score both among the drawn folds and among the "
             "others, but "
             f"{error}; use more folds, or larger ones in which the metric is defined."
         ) from error
+    chosen, means, redraws, _ = zip(*blocks, strict=True)
+    return FoldBlock(np.concatenate(chosen), np.concatenate(means), sum(redraws))
 
 
-def scored_in(scores: Floats) -> Defined:
+def _scored_in(scores: Floats) -> Defined:
     """Whether one of the folds of positive count has a score: from scores (K, columns)."""
     has_score = ~np.isnan(scores).all(axis=1)
     return lambda counts: np.asarray(((counts > 0) & has_score).any(axis=1))
 
 
-def means_of_drawn(scores: Floats, counts: Counts) -> Floats:
+def _means_of_drawn(scores: Floats, counts: Counts) -> Floats:
     """(L,): means of scores (L, K) over the folds that have one, each as often as it counts; NaN where none has."""
     # Folds without a score take no part, as in the mean over all folds.
     counted = np.where(np.isnan(scores), 0, counts)

@@ -16,7 +16,7 @@ from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
 from heldout.estimates.input_arrays import cut, read_as
 from heldout.estimates.question import Question, Scale
-from heldout.metrics.aggregate import AggregateScore, Bind, alignable, mean_of_defined, score_on_scale
+from heldout.metrics.aggregate import AggregateScore, Bind, mean_of_defined, score_on_scale
 from heldout.metrics.base import Metric, Needs, Response, needed_codes
 from heldout.predictions import HeldOutPredictions, is_predicted
 from heldout.selection.base import WeightRule
@@ -128,12 +128,6 @@ class Matrix:
             return np.arange(len(self.used))
         # Numbers of the groups from 0 without gaps, because draws count units by their greatest number.
         return np.unique(self.question.groups[self.used], return_inverse=True)[1].astype(np.intp)
-
-    @property
-    def may_align(self) -> bool:
-        """Whether scores can be aligned between folds: these are known and large, and no rule averages scores."""
-        folds = self.segments["folds"]
-        return folds is not None and alignable(folds) and not isinstance(self.question.rule, WeightRule)
 
     @property
     def configurations(self) -> Indices:

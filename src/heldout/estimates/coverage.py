@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, TypeVar
 
-from heldout.data.task import TaskKind, Truth
+from heldout.data.task import TaskKind
 from heldout.estimates.evidence import Candidates, Evidence
 from heldout.estimates.types import Alternative, Coverage, Estimate
 from heldout.flags import Flag
@@ -213,7 +213,11 @@ def measured_for(evidence: Evidence, label: str) -> CellEvidence | None:
         return None
     metric = unsigned(evidence.metric).name
     place = (HOLD_OUT if evidence.is_hold_out else TABLES, metric, label, evidence.n_candidates == 1)
-    n_rows, rarer = evidence.n_rows_used, rarer_rows(evidence.truth)
+    n_rows, truth = evidence.n_rows_used, evidence.truth
+    # Rows of the rarest class; of survival those with an event; 0 of a target of numbers.
+    rarer = 0 if truth.classes is None else int(truth.class_counts().min())
+    if truth.kind is TaskKind.SURVIVAL:
+        rarer = int(truth.values["event"].sum())
     near = [
         cell
         # Rows and the rarer class must both be near: 1000 rows with 10 events behave as few rows.
@@ -232,13 +236,6 @@ def measured_for(evidence: Evidence, label: str) -> CellEvidence | None:
         return round(math.prod(ratios), 9)
 
     return min(near, key=far, default=None)
-
-
-def rarer_rows(truth: Truth) -> int:
-    """Rows of the rarest class; of survival those with an event; 0 of a target of numbers."""
-    if truth.kind is TaskKind.SURVIVAL:
-        return int(truth.values["event"].sum())
-    return 0 if truth.classes is None else int(truth.class_counts().min())
 
 
 def _differs(evidence: Candidates) -> bool:

@@ -374,19 +374,15 @@ def flags_of_rows(evidence: Candidates) -> dict[Flag, str]:
             columns = (evidence.predictions[:, column : column + 1] for column in _some_columns(evidence))
             some = [_clipped(metric, evidence.truth, column, counted) for column in columns]
             typical = int(np.median([np.zeros(1) if one is None else one for one in some]))
-        return _flag_of_clipping(metric, int(of_winner[0]), typical, int(counted.sum()), evidence.winner_name)
+        # A winner may have been chosen for having none, where the others that bootstraps choose have some.
+        which, clipped = evidence.winner_name, int(of_winner[0])
+        if not clipped:
+            which, clipped = "the median configuration", typical
+        if not clipped:
+            return {}
+        total = int(counted.sum())
+        return Flag.CLIPPED_PROBABILITIES.of(metric=metric.name, clipped=clipped, total=total, which=which)
     return _flag_of_errors(evidence, predictions) if metric.squares_errors else {}
-
-
-def _flag_of_clipping(metric: Metric, of_winner: int, typical: int, total: int, winner: str) -> dict[Flag, str]:
-    """The flag of clipped predictions, from how many are clipped, the winner's and the median candidate's.
-
-    A winner may have been chosen for having none, where the other configurations that bootstraps choose have some.
-    """
-    if not of_winner and not typical:
-        return {}
-    which, clipped = (winner, of_winner) if of_winner else ("the median configuration", typical)
-    return Flag.CLIPPED_PROBABILITIES.of(metric=metric.name, clipped=clipped, total=total, which=which)
 
 
 def effective_errors(squares: Floats) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -180,7 +179,12 @@ def estimate(
     if isinstance(y_true, str | PathLike):
         y_true = _store_at(y_true)
     if isinstance(y_true, StoredSearch):
-        _check_alone(beside)
+        for name, value in beside.items():
+            raise InputError(
+                f"a store is passed, whose search has its own settings, so {name} must be left out, got "
+                f"{shortened(value)}; pass n_jobs alone beside it.",
+                argument=name,
+            )
         return y_true.estimate_so_far(n_jobs)
     # Nothing is computed again where nothing else is asked: the estimate of the search is the answer, bit by bit.
     if isinstance(y_true, FittedSearch) and y_true.estimate_ is not None and not beside:
@@ -208,13 +212,3 @@ def _store_at(path: str | PathLike[str]) -> StoredSearch:
         )
     store: StoredSearch = function_of("store")(path)
     return store
-
-
-def _check_alone(beside: Mapping[str, Any]) -> None:
-    """Refuse settings beside a store: its search has its own."""
-    for name, value in beside.items():
-        raise InputError(
-            f"a store is passed, whose search has its own settings, so {name} must be left out, got "
-            f"{shortened(value)}; pass n_jobs alone beside it.",
-            argument=name,
-        )

@@ -18,7 +18,7 @@ from heldout.estimates.evidence import Candidates, predictions_of
 from heldout.estimates.ordered_rows import check_without_groups, in_blocks
 from heldout.estimates.question import Question, Scales, Scored
 from heldout.flags import Flag
-from heldout.metrics.aggregate import AggregateScore, PairSegment, constant_of_rows, reads_ranks
+from heldout.metrics.aggregate import AggregateScore, PairSegment, alignable, constant_of_rows, reads_ranks
 from heldout.metrics.base import Metric, is_pair_based, oriented, positive_of, quiet_if_foreign
 from heldout.metrics.ranking import RocAuc
 from heldout.predictions import HeldOutPredictions
@@ -108,10 +108,12 @@ def gather(
 
 def select(matrix: Matrix, scales: Scales) -> MatrixChoice:
     """The winner of a matrix, on the scales of an aggregate and a method."""
-    question = matrix.question
-    if scales.value == "aligned" and not matrix.may_align:
+    question, folds = matrix.question, matrix.segments["folds"]
+    # Scores are aligned between folds that are known and large, where no rule averages them.
+    averages = isinstance(question.rule, WeightRule)
+    if scales.value == "aligned" and (folds is None or averages or not alignable(folds)):
         scales = scales._replace(value="pooled")
-    if scales != ("pooled", "pooled") and matrix.segments["folds"] is None:
+    if scales != ("pooled", "pooled") and folds is None:
         raise InputError(
             f"`aggregate={question.aggregate!r}` needs `folds=`, one label per row; or use `aggregate='pooled'`.",
             argument="aggregate",

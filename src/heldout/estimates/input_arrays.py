@@ -12,7 +12,7 @@ decisions of different models have no average. ``read_as`` gives the metric that
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -35,8 +35,7 @@ from heldout.data.task import (
     shortened,
 )
 from heldout.errors import InputError
-from heldout.metrics.base import Metric, Response, times_of
-from heldout.metrics.custom import OpaqueMetric
+from heldout.metrics.base import AroundMetric, Metric, Response, times_of
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 from heldout.selection import Rule
 from heldout.selection.base import WeightRule
@@ -425,6 +424,15 @@ def _check_shapes(predictions: HeldOutPredictions) -> None:
         )
 
 
+@dataclass(frozen=True)
+class ReadAs(AroundMetric):
+    """What stands for a metric where predictions are read, and reads others than it."""
+
+    metric: Metric
+    name: str = ""
+    responses: tuple[Response, ...] = ()
+
+
 def read_as(rule: Rule, metric: Metric, truth: Truth) -> Metric:
     """The metric that says which response is read: ``metric``, or a stand-in that reads what the rule reads."""
     if isinstance(rule, Threshold):
@@ -442,14 +450,14 @@ def read_as(rule: Rule, metric: Metric, truth: Truth) -> Metric:
             )
         read = (Response.DECISION, Response.PROBABILITIES)
         # A stand-in, because the metric itself reads labels, and labels are what the rule is about to make.
-        return OpaqueMetric.in_place_of(metric, f"{metric.name} at a tuned threshold", read)
+        return ReadAs(metric, f"{metric.name} at a tuned threshold", read)
     if not isinstance(rule, WeightRule):
         return metric
     if Response.VALUES in metric.responses and not truth.kind.is_classification:
         return metric
     if {Response.PROBABILITIES, Response.LABELS} & set(metric.responses) and truth.kind.is_classification:
         # Labels have no mean; probabilities are averaged first and cut afterwards.
-        return OpaqueMetric.in_place_of(metric, f"{metric.name} of an ensemble", (Response.PROBABILITIES,))
+        return ReadAs(metric, f"{metric.name} of an ensemble", (Response.PROBABILITIES,))
     raise InputError(
         f"`selection={rule.name!r}` averages predictions, but {metric.name} reads {' or '.join(metric.responses)}, "
         "which are not on one scale for different models; use a metric of probabilities or of predicted values.",

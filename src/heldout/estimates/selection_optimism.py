@@ -334,12 +334,6 @@ def _scale_of(units: int) -> Floats:
     return np.sqrt(units / (units - 1))
 
 
-def _degrees_of_freedom(units: Sequence[float]) -> float:
-    """Satterthwaite's, of one or more classes: an area varies with the rows of the rarer class most."""
-    units = [max(each, 2.0) for each in units]
-    return sum(1 / each for each in units) ** 2 / sum(1 / (each**2 * (each - 1)) for each in units)
-
-
 @dataclass(frozen=True, eq=False)
 class _Replays:
     evidence: Candidates
@@ -364,6 +358,7 @@ class _Replays:
                 gains = spread * own.standard(possible, chosen.columns)
         spread, spread_at = self._spread(spread) if math.isfinite(spread) else (spread, math.nan)
         defined = gains[np.isfinite(gains)]
+        units = [max(n, 2.0) for n in evidence.units_of_classes.values() or [evidence.units[1]]]
         # Without a choice there is no optimism.
         is_choice = own.usable.sum() > 1 and not isinstance(replay.rule, Fixed)
         size = float(defined.mean()) if defined.size else math.nan
@@ -376,7 +371,8 @@ class _Replays:
             chosen=chosen,
             factor=math.nan if own.centres is None else own.centres.factor,
             n_competing=0 if own.centres is None else int(own.centres.competes.sum()),
-            degrees_of_freedom=_degrees_of_freedom([*evidence.units_of_classes.values()] or [evidence.units[1]]),
+            # Satterthwaite's: an area varies with the rows of the rarer class most.
+            degrees_of_freedom=sum(1 / n for n in units) ** 2 / sum(1 / (n**2 * (n - 1)) for n in units),
             dependence=self._dependence,
             redraws=own.redraws,
             unseen=unseen_loss(evidence) if is_choice else 0.0,
@@ -466,16 +462,14 @@ class _Replays:
             scores = [column.scores(possible, lanes) for column, possible in zip(read, ranges, strict=True)]
             return scores[0][:, :, None] if len(scores) == 1 else np.stack(scores, axis=2)
 
-        def without_rows(first: int, last: int) -> Indices:
-            return replay.select(values(slice(first, last)))
-
         def with_rows(counts: Counts, lanes: slice) -> Indices:
             folds, repeats = (None if part is None else part + shift for part in replay.parts(counts))
             return replay.select(values(lanes), folds, repeats, replay.candidates_of(counts))
 
         if replay.reads_rows:
             return np.concatenate([columns for columns, _ in self._map(with_rows)])
-        return np.concatenate(map_draws(without_rows, self.evidence))
+        blocks = map_draws(lambda first, last: replay.select(values(slice(first, last))), self.evidence)
+        return np.concatenate(blocks)
 
     def _of_ensembles(self, own: _Column, possible: ScoreRange) -> tuple[Choice, Floats, float]:
         evidence, metric = self.evidence, self.evidence.metric

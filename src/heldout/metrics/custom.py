@@ -31,20 +31,6 @@ class OpaqueMetric(Metric):
     undefined_without: Needs = Needs.ROW
     row_wise: bool = False
 
-    @staticmethod
-    def in_place_of(metric: Metric, name: str, responses: tuple[Response, ...]) -> OpaqueMetric:
-        """What stands for a metric where predictions are read, and reads others than it."""
-        return OpaqueMetric(
-            name,
-            metric.greater_is_better,
-            responses,
-            metric.tasks,
-            metric.range,
-            metric.needs,
-            metric.undefined_without,
-            metric.row_wise,
-        )
-
     def statistic(self, truth: Truth, predictions: Array) -> Statistic:
         raise InputError(f"the scorer '{self.name}' cannot be opened, so it cannot score resampled rows.")
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heldout._types import Indices
 from heldout.estimates import bootstrap
 from heldout.estimates.base import FOLD_SCORES, OVER_TRAINING_SETS, Method, MethodWords, conclude, no_value
 from heldout.estimates.data_flags import flags_of_choice
@@ -16,7 +15,6 @@ from heldout.estimates.least_width import with_least_width
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError
-from heldout.selection.bootstrap_draws import out_of_bag
 
 QUANTITY = (
     f"{OVER_TRAINING_SETS} of the whole search: tuning on about 63 % of the folds and then predicting folds that "
@@ -84,7 +82,7 @@ class BBCF(Method):
             When no bootstrap can be drawn with a defined fold both in and out.
         """
         try:
-            repeats = [self._of_repeat(evidence, splits) for splits in bootstrap.splits_of_repeats(evidence)]
+            repeats = bootstrap.fold_bootstraps(evidence, replays=True)
         except SelectionFailedError as error:
             return no_value(evidence, self, str(error), flag=Flag.SELECTION_NOT_REPLAYABLE)
         scores = np.concatenate([block.scores for block in repeats])
@@ -117,26 +115,6 @@ class BBCF(Method):
                 "n_repeats": len(repeats),
                 "redrawn": redraws,
             },
-        )
-
-    def _of_repeat(self, evidence: Evidence, splits: Indices) -> bootstrap.FoldBlock:
-        assert evidence.fold_scores is not None and evidence.fold_replay is not None, "unfit says so"
-        scores, replay = evidence.fold_scores[splits], evidence.fold_replay.of(splits)
-        draws = bootstrap.draws_of_folds(
-            evidence, splits, defined_in_bag=replay.defined, defined_out_of_bag=bootstrap.scored_in(scores)
-        )
-
-        def block(first: int, last: int) -> bootstrap.FoldBlock:
-            counts, redraws = draws.block(first, last)
-            chosen = replay.choose(counts)
-            found = bootstrap.means_of_drawn(scores[:, np.maximum(chosen, 0)].T, out_of_bag(counts))
-            return bootstrap.FoldBlock(chosen, np.where(chosen == NONE_CHOSEN, np.nan, found), redraws)
-
-        blocks = bootstrap.map_folds(block, evidence, replay)
-        return bootstrap.FoldBlock(
-            np.concatenate([each.chosen for each in blocks]),
-            np.concatenate([each.scores for each in blocks]),
-            sum(each.redraws for each in blocks),
         )
 
     def _flags(self, evidence: Evidence) -> dict[Flag, str]:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from heldout._types import Floats, Indices
+from heldout._types import Floats
 from heldout.data.checks import check_choice
 from heldout.errors import InputError
 from heldout.estimates import bootstrap
@@ -90,14 +90,8 @@ class NaiveBootstrap(bootstrap.RowBootstrap):
         InputError
             When a bootstrap cannot be drawn on which the metric is defined.
         """
-        if self.unit == "rows":
-            blocks = self._rows(evidence)
-        else:
-            blocks = [
-                block
-                for splits in bootstrap.splits_of_repeats(evidence)
-                for block in self._of_repeat(evidence, splits)
-            ]
+        of_rows = self.unit == "rows"
+        blocks = self._rows(evidence) if of_rows else bootstrap.fold_bootstraps(evidence, replays=False)
         scores = np.concatenate([block.scores for block in blocks])
         defined = scores[~np.isnan(scores)]
         settings = evidence.settings
@@ -143,20 +137,6 @@ class NaiveBootstrap(bootstrap.RowBootstrap):
             return bootstrap.FoldBlock(chosen, evidence.scores_of_winner(counts), redraws, share)
 
         return bootstrap.map_draws(block, evidence)
-
-    def _of_repeat(self, evidence: Evidence, splits: Indices) -> list[bootstrap.FoldBlock]:
-        assert evidence.fold_scores is not None, "unfit says so"
-        winners = evidence.fold_scores[splits, evidence.winner_column]
-        draws = bootstrap.draws_of_folds(
-            evidence, splits, defined_in_bag=bootstrap.scored_in(winners[:, None]), defined_out_of_bag=always
-        )
-
-        def block(first: int, last: int) -> bootstrap.FoldBlock:
-            counts, redraws = draws.block(first, last)
-            scores = bootstrap.means_of_drawn(np.broadcast_to(winners, counts.shape), counts)
-            return bootstrap.FoldBlock(np.full(len(counts), evidence.winner_column), scores, redraws)
-
-        return bootstrap.map_folds(block, evidence)
 
     def _flags(
         self, evidence: Evidence, blocks: list[bootstrap.FoldBlock], total: int, undefined: int
