@@ -87,15 +87,15 @@ def bootstrap(
         left_out = out_of_bag(counts)
         defined_share = min(share_defined(evidence.scores, counts), share_defined(evidence.out_of_bag, left_out))
         replay, kept = evidence.replay, left_out if keep else None
-        own = evidence.out_of_bag
+        score = evidence.out_of_bag
         # The plain best of the metric that is reported needs no table of scores: a kernel selects and scores in one
         # pass over the rows.
-        in_one_pass = replay.is_plain_best and replay.scores[0] is own and own.has_fused_path
+        in_one_pass = replay.is_plain_best and replay.scores[0] is score and score.has_fused_path
         if in_one_pass and ties == "first":
-            columns, scores = own.best_out_of_bag(counts)
+            columns, scores = score.best_out_of_bag(counts)
             return RowBlock(Choice(columns), scores, redraws, defined_share, kept)
         choice = replay.choice(counts) if ties == "first" else replay.all_tied(counts)
-        return RowBlock(choice, evidence.score(own, choice, left_out), redraws, defined_share, kept)
+        return RowBlock(choice, evidence.score(score, choice, left_out), redraws, defined_share, kept)
 
     return map_draws(block, evidence)
 
@@ -317,7 +317,7 @@ def is_unbiased(evidence: Candidates, *, stratify: bool = False) -> bool:
         sizes = np.bincount(evidence.unit_of_row)
         # Groups of unequal size make the mean over rows left out a ratio too.
         alike = bool((sizes == sizes.max(initial=0)).all())
-        return alike and not stratify and all(each.needs is Needs.ROW for each in read)
+        return alike and not stratify and all(reading.needs is Needs.ROW for reading in read)
     segments = evidence.scores.segments
     one_each = len(segments) == evidence.in_play.shape[1] or isinstance(segments[0], PairSegment)
     together = one_each and bool(evidence.in_play.all())
@@ -459,8 +459,8 @@ def flags_of_folds(evidence: Evidence) -> dict[Flag, str]:
     folds = [len(splits) for splits in splits_of_repeats(evidence)]
     if min(folds) >= FEW_FOLDS:
         return {}
-    each = " in a repeat" if len(folds) > 1 else ""
-    return Flag.FEW_FOLDS.of(folds=min(folds), each=each)
+    where = " in a repeat" if len(folds) > 1 else ""
+    return Flag.FEW_FOLDS.of(folds=min(folds), each=where)
 
 
 def needs_two_folds(evidence: Evidence) -> str | None:

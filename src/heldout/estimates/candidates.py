@@ -116,7 +116,7 @@ class Matrix:
     part: RowPart | None = None  # the part of the rows that these are, where bootstraps draw from a part
     whole: Matrix | None = None  # that of all rows then; None where their predictions were not kept
     # (splits, C): scores that a search has computed of all rows of each split, by metric
-    known: Sequence[tuple[Metric, Floats]] = ()
+    score_tables: Sequence[tuple[Metric, Floats]] = ()
     _bound: dict[tuple[int, Scale], tuple[Metric, AggregateScore]] = field(
         default_factory=dict, init=False, repr=False
     )
@@ -139,14 +139,14 @@ class Matrix:
         """How many rows every candidate predicted."""
         return len(self.used) if self.part is None else self.part.n_rows
 
-    def of_part(self, known: Sequence[tuple[Metric, Floats]] = ()) -> Matrix:
+    def of_part(self, score_tables: Sequence[tuple[Metric, Floats]] = ()) -> Matrix:
         """The matrix from whose rows bootstraps draw: of a part of very many rows, otherwise itself.
 
         An ensemble's predictions are averaged anew for each choice, so that all of its rows are needed.
         """
         question, predictions = self.question, self.predictions
         if predictions.part is not None:
-            return replace(self, part=predictions.part, known=known)
+            return replace(self, part=predictions.part, score_tables=score_tables)
         if isinstance(question.rule, WeightRule):
             return self
         length = question.settings.length_of_blocks(exchangeable=predictions.exchangeable)
@@ -160,8 +160,8 @@ class Matrix:
         if not part.stands_for_all(question.metrics, question.sample_weight, self.segments["folds"], at):
             return self
         return replace(
-            self, part=part, whole=self, known=known, predictions=predictions.at(self.rows[at]), used=part.rows,
-            rows=np.arange(len(at)), truth=self.truth.rows(at), in_play=self.in_play[at],
+            self, part=part, whole=self, score_tables=score_tables, predictions=predictions.at(self.rows[at]),
+            used=part.rows, rows=np.arange(len(at)), truth=self.truth.rows(at), in_play=self.in_play[at],
             segments={name: None if codes is None else codes[at] for name, codes in self.segments.items()},
             labels=None if self.labels is None else self.labels[at],
         )  # fmt: skip
@@ -191,13 +191,13 @@ class Matrix:
     def _of_all_rows(self, of_part: AggregateScore, metric: Metric, aggregate: Scale) -> AggregateScore:
         """The scores of all rows, with the noise of those of a part."""
         assert self.part is not None, "score says so"
-        known = [values for other, values in self.known if other is metric and aggregate == "folds"]
-        if known and self.cuts is None:
-            whole = known[0][:, self.candidates]
+        tables = [values for other, values in self.score_tables if other is metric and aggregate == "folds"]
+        if tables and self.cuts is None:
+            whole = tables[0][:, self.candidates]
         else:
             assert self.whole is not None, "a search keeps all predictions unless it knows all scores"
             whole = self.whole.observed_by_segment(metric, aggregate)
-        members = {each.name: getattr(of_part, each.name) for each in fields(AggregateScore)}
+        members = {member.name: getattr(of_part, member.name) for member in fields(AggregateScore)}
         return PartScore(**members, of_part=of_part, whole=whole, shares=self.part.shares)
 
     def observed_by_segment(self, metric: Metric, aggregate: Scale) -> Floats:

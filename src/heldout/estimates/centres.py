@@ -196,7 +196,7 @@ def unit_of(*values: Floats) -> float:
     (1.0, 1.0, True)
     """
     # Of both ends and not of ``abs``, which would copy an array of (B, C).
-    greatest = max(max(float(each.max()), -float(each.min())) for each in values)
+    greatest = max(max(float(array.max()), -float(array.min())) for array in values)
     if greatest == 0 or SMALL <= greatest <= LARGE:
         return 1.0
     return math.ldexp(1.0, min(math.frexp(greatest)[1], 1023))

@@ -131,8 +131,8 @@ class Comparison(Record, Mapping[str, Estimate]):
 
     # The names alone: a whole estimate a method would fill a screen.
     def __repr__(self) -> str:
-        others = f"; {len(self.refused)} do not apply" if self.refused else ""
-        return f"Comparison({self.estimates[self.main].metric}: {', '.join(self.estimates)}{others})"
+        rest = f"; {len(self.refused)} do not apply" if self.refused else ""
+        return f"Comparison({self.estimates[self.main].metric}: {', '.join(self.estimates)}{rest})"
 
     def __str__(self) -> str:
         return self.text()

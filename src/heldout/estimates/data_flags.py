@@ -420,7 +420,7 @@ def _flag_of_errors(evidence: Candidates, predictions: Array) -> dict[Flag, str]
     weights = np.ones(evidence.truth.n_rows) if evidence.sample_weight is None else evidence.sample_weight
     of_winner = _effective(evidence, predictions[:, 0], weights)
     sizes = [_effective(evidence, evidence.predictions[:, column], weights) for column in _some_columns(evidence)]
-    numbers = [each for each in sizes if not np.isnan(each)]
+    numbers = [size for size in sizes if not np.isnan(size)]
     typical = float(np.median(numbers)) if numbers else float("nan")
     total = int(np.count_nonzero(weights))
     effective = min(of_winner, typical)
@@ -537,5 +537,5 @@ def _areas(scores: Array, positive: Booleans, folds: Array) -> Floats | None:
         return None
     areas = placements[0].mean(axis=0)
     # The variance of an area by its placements (DeLong), with the rows of all folds together.
-    high = areas + Z_99 * np.sqrt(sum(each.var(axis=0, ddof=1) / len(each) for each in placements))
+    high = areas + Z_99 * np.sqrt(sum(placement.var(axis=0, ddof=1) / len(placement) for placement in placements))
     return np.stack([areas, high])

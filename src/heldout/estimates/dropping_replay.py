@@ -99,7 +99,7 @@ class _Field:
             resolve_ties_after=rule.resolve_ties_after,
         )
         base = self.evidence.replay
-        members = {each.name: getattr(base, each.name) for each in fields(SelectionReplay)}
+        members = {member.name: getattr(base, member.name) for member in fields(SelectionReplay)}
         place = np.searchsorted(self.configurations, self.evidence.candidates)
         return RacedSelection(**members, race=race, place=place), losses is not None
 

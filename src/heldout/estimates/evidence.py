@@ -240,7 +240,7 @@ class Candidates(RowTable):
     @property
     def table(self) -> FoldTable:
         """Without the predictions."""
-        return FoldTable(**{each.name: getattr(self, each.name) for each in fields(FoldTable)})
+        return FoldTable(**{member.name: getattr(self, member.name) for member in fields(FoldTable)})
 
     @property
     def winner_column(self) -> int:

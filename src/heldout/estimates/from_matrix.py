@@ -95,15 +95,15 @@ def gather(
     scored: Scored = "as asked",
     *,
     draws_rows: bool = False,
-    known: Sequence[tuple[Metric, Floats]] = (),
+    score_tables: Sequence[tuple[Metric, Floats]] = (),
 ) -> Candidates:
     """The evidence that held-out predictions hold for a question.
 
-    ``scored`` and ``draws_rows`` are those of the method; ``known`` as in ``Matrix``.
+    ``scored`` and ``draws_rows`` are those of the method; ``score_tables`` as in ``Matrix``.
     """
     matrix = matrix_of(truth, predictions, question)
     scales = Scales.of(question.aggregate, question.metric, scored)
-    return evidence_of(select(matrix.of_part(known) if draws_rows else matrix, scales))
+    return evidence_of(select(matrix.of_part(score_tables) if draws_rows else matrix, scales))
 
 
 def select(matrix: Matrix, scales: Scales) -> MatrixChoice:
@@ -146,9 +146,9 @@ def evidence_of(choice: MatrixChoice) -> Candidates:
 
 def _choice_on(matrix: Matrix, scales: Scales) -> MatrixChoice:
     question, metric = matrix.question, matrix.question.metric
-    selection = {name: matrix.score(each, scales.selection) for name, each in question.selected_on.items()}
+    selection = {name: matrix.score(basis, scales.selection) for name, basis in question.selected_on.items()}
     # Reported and selected by the same metric on the same scale: one table of scores serves both.
-    chosen_by = next((selection[name] for name, each in question.selected_on.items() if each is metric), None)
+    chosen_by = next((selection[name] for name, basis in question.selected_on.items() if basis is metric), None)
     scores = chosen_by if chosen_by and scales.value == scales.selection else matrix.score(metric, scales.value)
     once = np.ones((1, scores.n_rows), dtype=np.uint8)
     if scales.value == "within" and not scores.defined(once)[0]:
@@ -171,7 +171,7 @@ def _choice_on(matrix: Matrix, scales: Scales) -> MatrixChoice:
         predictions = (matrix.whole or matrix).predictions
         without = replace(predictions, failed={**predictions.failed, **unscored})
         again = matrix_of(matrix.whole_truth, without, question)
-        return _choice_on(again if matrix.part is None else again.of_part(matrix.known), scales)
+        return _choice_on(again if matrix.part is None else again.of_part(matrix.score_tables), scales)
     if question.winner is None:
         chosen = _winner(replay, matrix.truth.n_rows)
     else:
@@ -319,7 +319,7 @@ def _replay(
         in_folds = (
             selection
             if scales.selection == "folds"
-            else tuple(by_fold if each is question.metric else matrix.score(each, "folds") for each in read)
+            else tuple(by_fold if basis is question.metric else matrix.score(basis, "folds") for basis in read)
         )
     if isinstance(rule, Threshold):
         n_columns = len(matrix.configurations)

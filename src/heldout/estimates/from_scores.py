@@ -205,7 +205,7 @@ def evidence_of_scores(
             "and one column per configuration."
         )
     tested = held.test_rows
-    decide = np.stack([each[:, candidates] for each in read.values()], axis=2)
+    decide = np.stack([table[:, candidates] for table in read.values()], axis=2)
     replay = FoldReplay(rule, decide, candidates, params, list(read), held.repeat)
     return Evidence(
         metric,

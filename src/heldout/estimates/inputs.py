@@ -106,8 +106,8 @@ class Inputs:
     @property
     def _may_count_within(self) -> bool:
         """Whether the user left the aggregate open, and pairs within folds may be counted."""
-        known = self.predictions.folds is not None and is_pair_based(self.question.metric)
-        return self.default_aggregate and known and all(unfit_within(one) is None for one in self.question.metrics)
+        pairs = self.predictions.folds is not None and is_pair_based(self.question.metric)
+        return self.default_aggregate and pairs and all(unfit_within(one) is None for one in self.question.metrics)
 
 
 def read_inputs(
@@ -200,12 +200,12 @@ def read_inputs(
         threshold=threshold if isinstance(rule, WeightRule) else None,
     )
     # Only what the user passed can contradict the search: a default is no question.
-    others = _others(asked, question, method, source, folds, truth)
-    others = {name: pair for name, pair in others.items() if given[name] is not None}
+    differences = _differences(asked, question, method, source, folds, truth)
+    differences = {name: pair for name, pair in differences.items() if given[name] is not None}
     # No search can select an average or a threshold: whoever asks for one knows that it is another question.
     if asked.of_search and not isinstance(rule, Threshold | WeightRule):
-        _warn_of_others(asked, others)
-    question = _with_selection(question, asked, others, truth, getattr(source, "out", ()))
+        _warn_of_differences(asked, differences)
+    question = _with_selection(question, asked, differences, truth, getattr(source, "out", ()))
     with enough_memory("copies of the predictions", FEWER):
         held = _held_out(truth, predictions, question, response, threshold, folds)
     # Searches know which class their scores are of; arrays of others may be of the other one.
@@ -220,7 +220,7 @@ def read_inputs(
         question,
         _first(method, asked.method),
         default_aggregate=aggregate is None and asked.aggregate is None,
-        is_of_search=asked.truth is not None and asked.aggregate is not None and "aggregate" not in others,
+        is_of_search=asked.truth is not None and asked.aggregate is not None and "aggregate" not in differences,
         flags=flags,
     )
 
@@ -282,31 +282,31 @@ def _truth(
     return replace(truth, kind=TaskKind.MULTICLASS, positive=None)  # classes are tasks, of which none is positive
 
 
-def _truth_of_search(own: Truth, y_true: Any, classes: Any, pos_label: Any) -> Truth:
+def _truth_of_search(aim: Truth, y_true: Any, classes: Any, pos_label: Any) -> Truth:
     """The target of the search, which ``y_true`` must repeat."""
-    if own.kind is TaskKind.OTHER:
-        truth = replace(own, values=np.asarray(y_true.toarray() if hasattr(y_true, "toarray") else y_true))
-    elif own.classes is not None:
-        truth = _truth_of_held(y_true, own.classes, own.positive, classes, pos_label)
+    if aim.kind is TaskKind.OTHER:
+        truth = replace(aim, values=np.asarray(y_true.toarray() if hasattr(y_true, "toarray") else y_true))
+    elif aim.classes is not None:
+        truth = _truth_of_held(y_true, aim.classes, aim.positive, classes, pos_label)
     else:
-        truth = truth_of(y_true, own.kind, classes=classes, pos_label=pos_label)
-    if truth.n_rows != own.n_rows:
+        truth = truth_of(y_true, aim.kind, classes=classes, pos_label=pos_label)
+    if truth.n_rows != aim.n_rows:
         return truth  # refused where the predictions are read
-    is_number = own.kind is TaskKind.REGRESSION  # rounded to float32 in one of the two, maybe
-    same = np.isclose(truth.values, own.values, rtol=1e-6, atol=0) if is_number else truth.values == own.values
-    same = same.reshape(own.n_rows, -1).all(axis=1)
+    is_number = aim.kind is TaskKind.REGRESSION  # rounded to float32 in one of the two, maybe
+    same = np.isclose(truth.values, aim.values, rtol=1e-6, atol=0) if is_number else truth.values == aim.values
+    same = same.reshape(aim.n_rows, -1).all(axis=1)
     if not same.all():
         raise InputError(
             "y_true is not the target of the search that made these predictions: "
-            f"{counted(int((~same).sum()), 'row')} of {own.n_rows} differ, the first is row {int(same.argmin())}, "
+            f"{counted(int((~same).sum()), 'row')} of {aim.n_rows} differ, the first is row {int(same.argmin())}, "
             "counted from 0; pass the y of its fit in the same order (with another target, the arrays of "
             "predictions.responses).",
             argument="y_true",
         )
-    return own
+    return aim
 
 
-def _others(
+def _differences(
     asked: SearchQuestion, question: Question, method: Method | None, source: Any, folds: Any, truth: Truth
 ) -> dict[str, tuple[Any, Any]]:
     """What the predictions remember and what is asked instead, by argument, where they differ."""
@@ -330,7 +330,7 @@ def _others(
             "sample_weight": (asked.sample_weight, question.sample_weight),
             "folds": (source.folds, None if folds is None else input_arrays.folds_from_labels(folds, *size)),
         }
-    scales = [Scales.of(each or question.aggregate, question.metric) for each in pairs["aggregate"]]
+    scales = [Scales.of(aggregate or question.aggregate, question.metric) for aggregate in pairs["aggregate"]]
     if scales[0] == scales[1]:
         del pairs["aggregate"]  # "auto" and "folds" are the same for a mean over rows
     # None was remembered as "none" for these, so a value beside it is another question.
@@ -357,13 +357,13 @@ def _is_same(one: Any, other: Any) -> bool:
     return are_same(one, other) or repr(one) == repr(other)  # metrics that call a function equal themselves only
 
 
-def _warn_of_others(asked: SearchQuestion, others: Mapping[str, tuple[Any, Any]]) -> None:
+def _warn_of_differences(asked: SearchQuestion, differences: Mapping[str, tuple[Any, Any]]) -> None:
     """Warn that another question is asked than that of the search, or that its own estimate rests on more."""
-    if others:
-        words = [_words(name, *pair) for name, pair in others.items()]
-        own, given = (", ".join(texts) for texts in zip(*words, strict=True))
+    if differences:
+        words = [_words(name, *pair) for name, pair in differences.items()]
+        settings, given = (", ".join(texts) for texts in zip(*words, strict=True))
         message = (
-            f"The search that made these predictions has {own}. With {given} the answer is not its own "
+            f"The search that made these predictions has {settings}. With {given} the answer is not its own "
             "(search.estimate_ in Python)."
         )
         warnings.warn(HeldoutWarning(message), stacklevel=4)
@@ -385,16 +385,16 @@ def _words(name: str, *values: Any) -> list[str]:
 
 
 def _with_selection(
-    question: Question, asked: SearchQuestion, others: Mapping[str, Any], truth: Truth, out: Container[int]
+    question: Question, asked: SearchQuestion, differences: Mapping[str, Any], truth: Truth, out: Container[int]
 ) -> Question:
     """The question with what its rule reads, and with the winner of the search where nothing decisive differs."""
-    metric = question.metric if asked.metric is None or "metric" in others else asked.metric
-    rule = question.rule if asked.rule is None or "selection" in others else asked.rule
+    metric = question.metric if asked.metric is None or "metric" in differences else asked.metric
+    rule = question.rule if asked.rule is None or "selection" in differences else asked.rule
     # Metric objects of the search are kept, so that what is equal is computed once and stays equal in bits.
     is_own = rule is asked.rule and (metric is asked.metric or rule.reads_all_metrics)
     selected_on = asked.selected_on if is_own and asked.selected_on else _selected_on(rule, metric, truth)
     # The winner of the search holds only for its own rows, metric and rule.
-    winner = None if asked.winner in out or DECISIVE & others.keys() else asked.winner
+    winner = None if asked.winner in out or DECISIVE & differences.keys() else asked.winner
     return replace(question, metric=metric, rule=rule, selected_on=selected_on, params=asked.params, winner=winner)
 
 
@@ -420,7 +420,7 @@ def truth_for(y_true: Any, metric: Metric, predictions: Any, classes: Any, pos_l
         return truth_of(y_true, classes=classes, pos_label=pos_label)
     fractions = no_labels(column)
     if classes is None and fractions.any():
-        fitting = sorted(known.name for known in DECLARED if TaskKind.REGRESSION in known.tasks)
+        fitting = sorted(entry.name for entry in DECLARED if TaskKind.REGRESSION in entry.tasks)
         raise InputError(
             f"metric '{metric.name}' is for labels, but y_true holds numbers with fractions (such as "
             f"{column[fractions][0]:.6g}); metrics that fit: {', '.join(fitting)}. If they are labels, "
@@ -430,19 +430,19 @@ def truth_for(y_true: Any, metric: Metric, predictions: Any, classes: Any, pos_l
     return truth_of(column, TaskKind.MULTICLASS, classes=classes, pos_label=pos_label)
 
 
-def _truth_of_held(y_true: Any, own: Any, positive: int | None, classes: Any, pos_label: Any) -> Truth:
+def _truth_of_held(y_true: Any, labels: Any, positive: int | None, classes: Any, pos_label: Any) -> Truth:
     """The target coded as the predictions are; ``classes`` and ``pos_label`` may repeat their coding only."""
-    if classes is not None and array_of(classes, "classes").tolist() != np.asarray(own).tolist():
-        raise InputError(f"the predictions are of classes {labels_text(own)}, so classes cannot be {classes!r}.")
+    if classes is not None and array_of(classes, "classes").tolist() != np.asarray(labels).tolist():
+        raise InputError(f"the predictions are of classes {labels_text(labels)}, so classes cannot be {classes!r}.")
     if positive is not None:
-        label = own[positive]
+        label = labels[positive]
         if pos_label is not None and (np.ndim(pos_label) or pos_label != label):
             raise InputError(
                 f"the predictions point to class {labels_text([label])}, so `pos_label` cannot be {pos_label!r}.",
                 argument="pos_label",
             )
         pos_label = label
-    return truth_of(y_true, TaskKind.MULTICLASS, classes=own, pos_label=pos_label)
+    return truth_of(y_true, TaskKind.MULTICLASS, classes=labels, pos_label=pos_label)
 
 
 def _selected_on(rule: Rule, measured: Metric, truth: Truth) -> dict[str, Metric]:
@@ -502,6 +502,6 @@ def _held_out(
     if len(held) == 1:
         return held[0]
     # A probability and a label of the same configuration are one prediction in two responses.
-    responses = {kind: array for each in held for kind, array in each.responses.items()}
-    failed = {column: why for each in held for column, why in each.failed.items()}
+    responses = {kind: array for part in held for kind, array in part.responses.items()}
+    failed = {column: why for part in held for column, why in part.failed.items()}
     return replace(held[0], responses=responses, failed=failed)

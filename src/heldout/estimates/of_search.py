@@ -223,7 +223,7 @@ def estimates_of_search(
         replayed = dropping is not None and dropping.is_replayed and chosen.replays_dropping
         evidence = gather(
             truth, predictions, question, chosen.scored, draws_rows=chosen.draws_rows and not replayed,
-            known=[(each, fold_scores[other].values) for other, each in {name: metric, **opened}.items()],
+            score_tables=[(basis, fold_scores[other].values) for other, basis in {name: metric, **opened}.items()],
         )  # fmt: skip
         if replayed and dropping is not None:
             evidence = with_dropping_replayed(evidence, truth, predictions, question, dropping)

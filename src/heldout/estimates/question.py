@@ -188,8 +188,8 @@ class Scales(NamedTuple):
         """
         chosen = scale_of_selection(aggregate)
         unread = not metric.responses  # a scorer that cannot be opened has fold scores only
-        own = aggregate != "auto" or scored != "as asked" or metric.row_wise or is_pair_based(metric) or unread
-        return cls(chosen, chosen if own else "aligned" if reads_ranks(metric) else "pooled")
+        alike = aggregate != "auto" or scored != "as asked" or metric.row_wise or is_pair_based(metric) or unread
+        return cls(chosen, chosen if alike else "aligned" if reads_ranks(metric) else "pooled")
 
 
 @dataclass(frozen=True, eq=False)

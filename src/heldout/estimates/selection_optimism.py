@@ -90,9 +90,9 @@ def more_rows(
         codes = rng.integers(2, size=len(drawn))[of_draw]
         values = np.stack([predicted, _with_larger_errors(truth, predicted, units)])
     else:
-        others = rng.integers(len(units), size=len(drawn)).tolist()
+        donors = rng.integers(len(units), size=len(drawn)).tolist()
         # row by row; again from the first where the other unit has fewer
-        parts = zip(drawn, others, strict=True)
+        parts = zip(drawn, donors, strict=True)
         codes = np.concatenate([np.resize(truth.values[units[b]], len(units[a])) for a, b in parts])
         values = np.repeat(np.arange(truth.n_classes), truth.n_rows).reshape(-1, truth.n_rows)
     once, slots = np.unique(codes * truth.n_rows + rows, return_inverse=True)
@@ -101,7 +101,7 @@ def more_rows(
 
 def _with_larger_errors(truth: Truth, predicted: Floats, units: Sequence[Indices]) -> Floats:
     """(n,): on the side of the row's own error, but not below all numbers if these have no sign."""
-    rows, sizes = np.concatenate(units), np.array([len(each) for each in units])
+    rows, sizes = np.concatenate(units), np.array([len(part) for part in units])
     errors = truth.values - predicted
     unit = unit_of(errors)
     squares = np.add.reduceat((errors[rows] / unit) ** 2, np.cumsum(sizes) - sizes) / sizes
@@ -343,38 +343,38 @@ class _Replays:
         evidence, replay, n_bootstraps = self.evidence, self.evidence.replay, self.evidence.settings.n_bootstraps
         pairs = zip(replay.scores, evidence.noise, strict=True)
         read = [self._column(score, noise, number) for number, (score, noise) in enumerate(pairs)]
-        own = read[0]
+        table = read[0]
         if replay.scores[0] is not evidence.scores:  # reported on another scale, or selected by another metric
             number = 0 if replay.scores[0].metric is evidence.scores.metric else len(read)
-            own = self._column(evidence.scores, evidence.out_of_bag, number)
+            table = self._column(evidence.scores, evidence.out_of_bag, number)
         possible = ScoreRange.of(evidence.metric)
         gains, spread, chosen = np.full(n_bootstraps, np.nan), math.nan, None
-        if n_bootstraps >= FEWEST and all(each.centres is not None for each in (own, *read)):
+        if n_bootstraps >= FEWEST and all(part.centres is not None for part in (table, *read)):
             if evidence.chooses_ensemble:
-                chosen, gains, spread = self._of_ensembles(own, possible)
+                chosen, gains, spread = self._of_ensembles(table, possible)
             else:
                 chosen, winner = Choice(self._selected(read)), evidence.winner_column
-                spread = deviation_of(own.noise_of(possible, winner)) if own.usable[winner] else math.nan
-                gains = spread * own.standard(possible, chosen.columns)
+                spread = deviation_of(table.noise_of(possible, winner)) if table.usable[winner] else math.nan
+                gains = spread * table.standard(possible, chosen.columns)
         spread, spread_at = self._spread(spread) if math.isfinite(spread) else (spread, math.nan)
         defined = gains[np.isfinite(gains)]
         units = [max(n, 2.0) for n in evidence.units_of_classes.values() or [evidence.units[1]]]
         # Without a choice there is no optimism.
-        is_choice = own.usable.sum() > 1 and not isinstance(replay.rule, Fixed)
+        is_choice = table.usable.sum() > 1 and not isinstance(replay.rule, Fixed)
         size = float(defined.mean()) if defined.size else math.nan
         return SelectionOptimism(
             size=size if is_choice or not defined.size else 0.0,
-            centre=own.mean_centre(chosen),
+            centre=table.mean_centre(chosen),
             gains=gains,
             spread=spread,
             spread_at=spread_at,
             chosen=chosen,
-            factor=math.nan if own.centres is None else own.centres.factor,
-            n_competing=0 if own.centres is None else int(own.centres.competes.sum()),
+            factor=math.nan if table.centres is None else table.centres.factor,
+            n_competing=0 if table.centres is None else int(table.centres.competes.sum()),
             # Satterthwaite's: an area varies with the rows of the rarer class most.
             degrees_of_freedom=sum(1 / n for n in units) ** 2 / sum(1 / (n**2 * (n - 1)) for n in units),
             dependence=self._dependence,
-            redraws=own.redraws,
+            redraws=table.redraws,
             unseen=unseen_loss(evidence) if is_choice else 0.0,
         )
 
@@ -471,7 +471,7 @@ class _Replays:
         blocks = map_draws(lambda first, last: replay.select(values(slice(first, last))), self.evidence)
         return np.concatenate(blocks)
 
-    def _of_ensembles(self, own: _Column, possible: ScoreRange) -> tuple[Choice, Floats, float]:
+    def _of_ensembles(self, table: _Column, possible: ScoreRange) -> tuple[Choice, Floats, float]:
         evidence, metric = self.evidence, self.evidence.metric
         once = np.ones((1, evidence.truth.n_rows), dtype=np.uint8)
 
@@ -482,22 +482,22 @@ class _Replays:
             fixed = self.evidence.scores_of_winner(counts)
             return choice, oriented(metric, drawn - whole), oriented(metric, fixed)
 
-        blocks = [found for found, _ in self._map(block)]
-        gains, fixed = (np.concatenate([each[place] for each in blocks]) for place in (1, 2))
+        blocks = [result for result, _ in self._map(block)]
+        gains, fixed = (np.concatenate([part[place] for part in blocks]) for place in (1, 2))
         observed = oriented(metric, self.evidence.scores_of_winner(once))[0]
         gains = gains - (np.nanmean(fixed) - observed)  # what a resample does to the metric without any choice
         spread = deviation_of(fixed[np.isfinite(fixed)] * _scale_of(self.evidence.units[0]))
-        return joined([each[0] for each in blocks]), gains * self._ratio(own, possible), spread
+        return joined([part[0] for part in blocks]), gains * self._ratio(table, possible), spread
 
-    def _ratio(self, own: _Column, possible: ScoreRange) -> float:
+    def _ratio(self, table: _Column, possible: ScoreRange) -> float:
         """The optimism of the best single candidate around shrunken centres, over that around observed scores."""
         lanes = np.arange(self.evidence.settings.n_bootstraps)
-        around_centres = own.scores(possible)
+        around_centres = table.scores(possible)
         selected = np.nanargmax(around_centres, axis=1)
-        noise = own.noise()
-        around_observed = noise + np.where(own.usable, own.observed, np.nan)
+        noise = table.noise()
+        around_observed = noise + np.where(table.usable, table.observed, np.nan)
         without = float(noise[lanes, np.nanargmax(around_observed, axis=1)].mean())
-        gains = [own.noise_of(possible, column)[selected == column] for column in np.unique(selected)]
+        gains = [table.noise_of(possible, column)[selected == column] for column in np.unique(selected)]
         with_shrinking = float(np.concatenate(gains).mean())
         return min(max(with_shrinking / without, 1.0), MOST_RATIO) if without > 0 else 1.0
 

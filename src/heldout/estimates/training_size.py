@@ -169,7 +169,7 @@ class SizeCorrection:
         kept = np.flatnonzero(np.isfinite(shifts[1:])) + 1
         if len(kept) < 2:
             return None
-        alone, together, before = (float(np.var(each[kept])) for each in (shifts, mean + shifts, mean))
+        alone, together, before = (float(np.var(numbers[kept])) for numbers in (shifts, mean + shifts, mean))
         return cls(float(shifts[0]), math.sqrt((len(kept) - 1) * max(together - before, alone)))
 
     def applied(self, estimate: Estimate, metric: Metric, provenance: Mapping[str, Any]) -> Estimate:

@@ -148,7 +148,7 @@ class Estimate(Record, WithMethodsText):
 
     def extended(self, kind: type[Kind], **more: Any) -> Kind:
         """This estimate as a ``kind`` with further fields."""
-        return kind(**{each.name: getattr(self, each.name) for each in fields(Estimate)} | more)
+        return kind(**{member.name: getattr(self, member.name) for member in fields(Estimate)} | more)
 
     _columns = (
         "metric method value interval coverage=coverage.share uncorrected optimism constant selected selected_name"
@@ -161,10 +161,10 @@ class Estimate(Record, WithMethodsText):
         )
         winner = "configuration" if was_named(self) else "winner"
         rows = " rows=n_rows_used" if self.n_rows_used else ""
-        known = "" if self.constant is None else " constant_model=constant"
+        constant = "" if self.constant is None else " constant_model=constant"
         shown = fields_table(
             replace(self, optimism=optimism_beyond_rounding(self)),
-            f"{result}{known} {winner}=selected_name{rows}",
+            f"{result}{constant} {winner}=selected_name{rows}",
             f"{self.metric} by {self.method}",
             decimals=decimals_of(self),
             notes=[*([str(self.coverage)] if self.coverage else []), *self.flags.values()],
@@ -242,8 +242,8 @@ def _uncertainty(estimate: Estimate | None, scores: list[float]) -> float:
     spread = float(np.std(finite)) if len(finite) > 1 else 0.0
     if spread:
         return 4 * spread
-    known = [abs(value) for value in (finite if estimate is None else [estimate.value, estimate.uncorrected])]
-    return max((value for value in known if math.isfinite(value) and value), default=1.0) / 10
+    sizes = [abs(value) for value in (finite if estimate is None else [estimate.value, estimate.uncorrected])]
+    return max((value for value in sizes if math.isfinite(value) and value), default=1.0) / 10
 
 
 def decimals_for(width: float) -> int:

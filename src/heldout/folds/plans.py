@@ -307,9 +307,9 @@ def seeded(cv: Any, seed: int) -> Any:
     if isinstance(cv, FoldPlan) or not shuffles or getattr(cv, "random_state", 0) is not None:
         return cv
     # A copy, as the user's splitter must not be changed.
-    own = copy.copy(cv)
-    own.random_state = seed
-    return own
+    splitter = copy.copy(cv)
+    splitter.random_state = seed
+    return splitter
 
 
 def k_folds(n_folds: int = KFolds.n_folds, *, random_state: int | None = None) -> FoldPlan:

@@ -436,8 +436,8 @@ class ConcordanceSums(Columns):
         for first in range(0, len(self._events), EVENTS_AT_ONCE):
             events = self._events[first : first + EVENTS_AT_ONCE]
             paired = (self._places[events, None] < self._places) & (self._folds[events, None] == self._folds)
-            own = risks[events, None]
-            won = paired * (2.0 * (own > risks) + (own == risks))
+            risk = risks[events, None]
+            won = paired * (2.0 * (risk > risks) + (risk == risks))
             of_event = weights[:, events] if self._factors is None else weights[:, events] * self._factors[events]
             if exact:  # whole numbers below 2**53 are summed exactly in any order
                 sums += (of_event * (weights @ won.T)).sum(axis=1).astype(np.int64)
@@ -486,14 +486,14 @@ class RankCorrelations(Columns):
 
     def _column(self, counts: Weightings, j: int) -> Floats:
         weights = counts.astype(np.float64)
-        mine, target = _places(weights, self._values[:, j]), _places(weights, self._target)
+        places, target = _places(weights, self._values[:, j]), _places(weights, self._target)
         # One of two centred factors is enough for a covariance, and saves the rounding of the other.
         carried = weights * (target.place - target.total[:, None])  # sums to 0
         order = np.argsort(self._values[:, j], kind="stable")
-        together = sum_in_order((mine.place * carried)[:, order])
+        together = sum_in_order((places.place * carried)[:, order])
         with np.errstate(invalid="ignore", divide="ignore"):
-            correlation = np.clip(together / np.sqrt(mine.spread * target.spread), -1.0, 1.0)
-        return np.where((mine.spread > 0) & (target.spread > 0), correlation, np.nan)
+            correlation = np.clip(together / np.sqrt(places.spread * target.spread), -1.0, 1.0)
+        return np.where((places.spread > 0) & (target.spread > 0), correlation, np.nan)
 
 
 def check_target(target: Floats, n_rows: int) -> None:

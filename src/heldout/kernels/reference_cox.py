@@ -136,8 +136,8 @@ class RiskSets:
     def steps_of(self, weights: Weightings, ties: Ties) -> Indices:
         """(L,): the number of steps of the likelihood of each of L weightings."""
         events = self.of_events(weights.astype(np.float64))
-        each = events > 0 if ties == "breslow" else np.ceil(np.minimum(events, _most(weights)))
-        steps: Indices = each.sum(axis=1).astype(np.intp)
+        sizes = events > 0 if ties == "breslow" else np.ceil(np.minimum(events, _most(weights)))
+        steps: Indices = sizes.sum(axis=1).astype(np.intp)
         return steps
 
 
@@ -219,10 +219,10 @@ class _Likelihoods:
         """Whether the likelihood falls as the slope goes to plus, and to minus infinity, each (M,)."""
         sets, present = self.risk_sets, self.weights > 0
         group = np.repeat(np.arange(len(sets.ends)), np.diff(np.r_[sets.starts, len(sets.events)]))
-        own, counted = self.x[:, sets.events], present[:, sets.events]
+        risks, counted = self.x[:, sets.events], present[:, sets.events]
         greatest = np.maximum.accumulate(np.where(present, self.x, -np.inf), axis=1)[:, sets.ends[group]]
         least = np.minimum.accumulate(np.where(present, self.x, np.inf), axis=1)[:, sets.ends[group]]
-        exceeded, undercut = counted & (own < greatest), counted & (own > least)
+        exceeded, undercut = counted & (risks < greatest), counted & (risks > least)
         return np.asarray(exceeded.any(axis=1)), np.asarray(undercut.any(axis=1))
 
     def approached(self, downwards: bool) -> Floats:
@@ -245,8 +245,8 @@ class _Likelihoods:
         (sums,), shift = self._of_steps(slope, [None])
         with np.errstate(divide="ignore", invalid="ignore"):
             taken = self._total(self.steps.weight * (np.log(sums) + shift))
-            found: Floats = slope * self.of_events - taken
-        return np.where(np.isfinite(found), found, np.nan)
+            gradient: Floats = slope * self.of_events - taken
+        return np.where(np.isfinite(gradient), gradient, np.nan)
 
     def derivatives(self, slope: Floats) -> tuple[Floats, Floats]:
         """The gradient and the negative second derivative, each (M,)."""
@@ -273,8 +273,8 @@ class _Likelihoods:
         for deep in np.unique(depth):
             at = np.flatnonzero(depth == deep)
             hazards = self.weights * np.exp(np.minimum(relative + deep, 0.0))
-            found = self._sums(hazards, factors, self.steps.part(at))
-            for into, part in zip(sums, found, strict=True):
+            totals = self._sums(hazards, factors, self.steps.part(at))
+            for into, part in zip(sums, totals, strict=True):
                 into[at] = part
         return sums, shift[self.steps.lane] - depth
 
@@ -338,9 +338,9 @@ def _newton(likelihoods: _Likelihoods) -> Floats:
     for _ in range(MOST_PASSES):
         if not lanes.size:
             break
-        found, search = search.moved(*rest.derivatives(search.at))
-        arrived = ~np.isnan(found)
-        slope[lanes[arrived]] = found[arrived]
+        solution, search = search.moved(*rest.derivatives(search.at))
+        arrived = ~np.isnan(solution)
+        slope[lanes[arrived]] = solution[arrived]
         going = np.flatnonzero(~arrived & np.isfinite(search.at))
         lanes, rest, search = lanes[going], rest.part(going), search.part(going)
     return slope
@@ -385,6 +385,6 @@ class _Search(NamedTuple):
             enclosed = np.isfinite(high - low)
             poor = (at + step <= low) | (at + step >= high) | (np.abs(step) > self.before / 2)
             onward = np.where(enclosed & poor, (low + high) / 2, at + step)
-        found = np.where(arrived, np.clip(at + step, low, high), np.nan)
+        places = np.where(arrived, np.clip(at + step, low, high), np.nan)
         largest = np.where(enclosed, self.largest, 2 * self.largest)
-        return found, _Search(onward, low, high, reach, largest, self.last, np.abs(onward - at))
+        return places, _Search(onward, low, high, reach, largest, self.last, np.abs(onward - at))

@@ -212,11 +212,11 @@ class AggregateScore:
 
     def by_repeat(self, counts: Weightings) -> Floats:
         """(L, repeats, C): the mean over the segments of each repeat in which the metric is defined, NaN else."""
-        found: dict[int, list[Floats]] = {}
+        lists: dict[int, list[Floats]] = {}
         for segment in self.segments:
             for repeat, values in segment.by_repeat(self._weigh(counts, segment)).items():
-                found.setdefault(repeat, []).append(values)
-        return np.stack([mean_of_defined(np.stack(found[repeat])) for repeat in sorted(found)], axis=1)
+                lists.setdefault(repeat, []).append(values)
+        return np.stack([mean_of_defined(np.stack(lists[repeat])) for repeat in sorted(lists)], axis=1)
 
     def with_predictions(self, predictions: Array, bind: Bind | None = None) -> AggregateScore:
         """The same score of other predictions (n, D, R) or (n, D, R, n_classes) of the same rows.
@@ -232,15 +232,15 @@ class AggregateScore:
 
     def defined(self, counts: Weightings) -> Booleans:
         """(L,): whether at least one segment is defined, and not by being degenerate unless all are."""
-        found = np.zeros(len(counts), dtype=bool)
+        flags = np.zeros(len(counts), dtype=bool)
         ordinary = [segment for segment in self.segments if segment.standing is SegmentStanding.ORDINARY]
         # A degenerate fold counts under every weighting, and would call draws defined that hold nothing the metric
         # needs.
         for segment in ordinary or self.segments:
-            if found.all():
+            if flags.all():
                 break
-            found[~found] = self._defined(counts[~found] if found.any() else counts, segment)
-        return found
+            flags[~flags] = self._defined(counts[~flags] if flags.any() else counts, segment)
+        return flags
 
     def defined_segments(self, counts: Weightings) -> Booleans:
         """(L, segments)."""
@@ -306,8 +306,8 @@ def best_columns(values: Floats, greater_is_better: bool) -> Selected:
     # Two ways, as the search for NaN is cheap and the other steps are not.
     if np.isnan(values).any():
         worst = -np.inf if greater_is_better else np.inf
-        known = np.where(np.isnan(values), worst, values)
-        best = known.max(axis=1) if greater_is_better else known.min(axis=1)
+        keys = np.where(np.isnan(values), worst, values)
+        best = keys.max(axis=1) if greater_is_better else keys.min(axis=1)
         columns = ((values == best[:, None]) & ~np.isnan(values)).argmax(axis=1)
     else:
         columns = values.argmax(axis=1) if greater_is_better else values.argmin(axis=1)
@@ -343,11 +343,11 @@ def aggregate_score(
             if code < 0:
                 continue
             rows = np.flatnonzero(segments[:, repeat] == code)
-            mine = truth.rows(rows)
+            part = truth.rows(rows)
             whole = len(rows) == len(predictions)  # then no copy: it may be most of the memory
-            statistic = metric.statistic(mine, predictions[:, :, repeat] if whole else predictions[rows, :, repeat])
+            statistic = metric.statistic(part, predictions[:, :, repeat] if whole else predictions[rows, :, repeat])
             segment = Segment(
-                rows, mine, positive, statistic, metric.truth_for_needs(mine), metric.needs, repeat=repeat
+                rows, part, positive, statistic, metric.truth_for_needs(part), metric.needs, repeat=repeat
             )
             standing = _standing(metric, segment, sample_weight) if as_folds else segment.standing
             parts.append(segment if standing is segment.standing else replace(segment, standing=standing))
@@ -504,11 +504,11 @@ class PairSegment(Segment):
         return self.statistic.defined(cut_rows(weights, self.rows) if of_all else weights)
 
     def by_repeat(self, weights: Weightings) -> dict[int, Floats]:
-        found = {}
+        lists = {}
         for repeat in np.unique(self.repeats).tolist():
-            own = np.where(self.repeats == repeat, weights, np.zeros(1, dtype=weights.dtype))
-            found[repeat] = np.where(self.defined(own)[:, None], self.statistic.all(own), np.nan)
-        return found
+            part = np.where(self.repeats == repeat, weights, np.zeros(1, dtype=weights.dtype))
+            lists[repeat] = np.where(self.defined(part)[:, None], self.statistic.all(part), np.nan)
+        return lists
 
     def reading(self, metric: Metric, predictions: Array, bind: Bind | None) -> PairSegment:
         assert is_pair_based(metric), "bound already"
@@ -544,13 +544,13 @@ def within_score(
     repeats, rows = np.nonzero(folds.T >= 0)
     if not rows.size:
         raise InputError("no row is in play: every row's fold is -1; give at least one predicted row.")
-    mine, codes = truth.rows(rows), folds[rows, repeats].astype(np.intp)
+    target, codes = truth.rows(rows), folds[rows, repeats].astype(np.intp)
     segment = PairSegment(
         rows=rows,
-        truth=mine,
+        truth=target,
         positive=positive_of(bound, truth),
-        statistic=bound.statistic_within(mine, predictions[rows, :, repeats], codes),
-        counted=bound.truth_for_needs(mine),
+        statistic=bound.statistic_within(target, predictions[rows, :, repeats], codes),
+        counted=bound.truth_for_needs(target),
         needs=bound.needs,
         folds=codes,
         repeats=repeats,
@@ -621,9 +621,9 @@ def aligned(scores: Array, folds: Codes) -> Floats:
     values[:, shares] = np.log(clipped / (1 - clipped))
     for repeat in range(folds.shape[1]):
         for code in np.unique(folds[folds[:, repeat] >= 0, repeat]):
-            mine = folds[:, repeat] == code
+            members = folds[:, repeat] == code
             # The median and not the mean: a few rows with logits of 20 would move a whole fold.
-            values[mine, :, repeat] -= np.median(values[mine, :, repeat], axis=0)
+            values[members, :, repeat] -= np.median(values[members, :, repeat], axis=0)
     return np.round(values, DIGITS)
 
 
@@ -714,7 +714,7 @@ def _best(
     except LossOutsideRangeError:  # of a user's bound that holds for better models only
         return None
     sign = 1.0 if metric.greater_is_better else -1.0
-    reached, best = (float(np.nanmax(sign * found, initial=-np.inf)) for found in (of_all_rows, values))
+    reached, best = (float(np.nanmax(sign * scores, initial=-np.inf)) for scores in (of_all_rows, values))
     # A metric that a constant can make perfect has no baseline.
     if reached >= max(sign * end for end in metric.range) - 1e-9 or not np.isfinite(best):
         return None

@@ -90,7 +90,7 @@ class Needs(StrEnum):
             return _found(weights, rows, lambda part, present: np.asarray(present.sum(axis=1) >= 2))
         codes = self.codes(truth, positive)
         sets = [rows[truth.values == code] for code in codes] if codes else [rows]
-        held = [_found(weights, each, lambda part, present: np.asarray(present.any(axis=1))) for each in sets]
+        held = [_found(weights, members, lambda part, present: np.asarray(present.any(axis=1))) for members in sets]
         return np.asarray(np.logical_and.reduce(held))
 
 
@@ -106,11 +106,11 @@ def _found(weights: Weightings, rows: Indices, found_in: Callable[[slice, Boolea
     first = slice(0, PROBED_ROWS)
     # A few rows of each weighting decide most cases; bootstraps of thousands of rows are not read for one row of a
     # class.
-    found = np.asarray(found_in(first, np.take(weights, rows[first], axis=1) > 0))
-    if len(rows) > PROBED_ROWS and not found.all():
-        rest = weights if not found.any() else weights[~found]
-        found[~found] = found_in(slice(None), cut_rows(rest, rows) > 0)
-    return found
+    presence = np.asarray(found_in(first, np.take(weights, rows[first], axis=1) > 0))
+    if len(rows) > PROBED_ROWS and not presence.all():
+        rest = weights if not presence.any() else weights[~presence]
+        presence[~presence] = found_in(slice(None), cut_rows(rest, rows) > 0)
+    return presence
 
 
 def hold_two_values(values: Array, weights: Weightings, rows: Indices) -> Booleans:
@@ -120,13 +120,13 @@ def hold_two_values(values: Array, weights: Weightings, rows: Indices) -> Boolea
         # More rows than the most frequent value has are enough.
         here = values[part].tolist()
         most = 1 if len(set(here)) == len(here) else max(Counter(here).values())
-        found = np.asarray(np.count_nonzero(present, axis=1) > most)
-        few = present[~found]
+        presence = np.asarray(np.count_nonzero(present, axis=1) > most)
+        few = present[~presence]
         if few.size:
             least = np.where(few, values[part], np.inf).min(axis=1)
             greatest = np.where(few, values[part], -np.inf).max(axis=1)
-            found[~found] = least < greatest
-        return found
+            presence[~presence] = least < greatest
+        return presence
 
     return _found(weights, rows, two)
 
@@ -360,9 +360,9 @@ def name_with(stem: str, metric: Any, *parameters: str) -> str:
     ('mean_pinball_loss(alpha=0.9)', 'pinball')
     """
     declared = fields(metric) if is_dataclass(metric) else ()
-    own = {field.name: field.default for field in declared if field.name not in NO_PARAMETERS}
-    given = {name: getattr(metric, name) for name in parameters or own}
-    listed = ", ".join(f"{name}={value!r}" for name, value in given.items() if not is_one_of(value, (own[name],)))
+    usual = {field.name: field.default for field in declared if field.name not in NO_PARAMETERS}
+    given = {name: getattr(metric, name) for name in parameters or usual}
+    listed = ", ".join(f"{name}={value!r}" for name, value in given.items() if not is_one_of(value, (usual[name],)))
     return f"{stem}({listed})" if listed else stem
 
 
@@ -807,10 +807,10 @@ class OfFits:
     def all(self, counts: Weightings) -> Floats:
         fits = self.fits.all(counts)
         values = [
-            self.value(counts, fits[:, j], *(np.broadcast_to(each[:, j], counts.shape) for each in self.columns))
+            self.value(counts, fits[:, j], *(np.broadcast_to(part[:, j], counts.shape) for part in self.columns))
             for j in range(fits.shape[1])
         ]
         return np.stack(values, axis=1)
 
     def selected(self, counts: Weightings, columns: Indices) -> Floats:
-        return self.value(counts, self.fits.selected(counts, columns), *(each.T[columns] for each in self.columns))
+        return self.value(counts, self.fits.selected(counts, columns), *(part.T[columns] for part in self.columns))

@@ -531,21 +531,21 @@ class FromLowess(Columns):
         if not is_one_of(self._summary, SUMMARIES):
             return np.minimum(self._summary(*self._distances(counts, j)), self._most)
         keys = self._keys(counts, j)
-        known = KEPT.found(keys)
-        missing = [lane for lane, key in enumerate(keys) if key not in known]
+        summaries = KEPT.found(keys)
+        missing = [lane for lane, key in enumerate(keys) if key not in summaries]
         if missing:
             distances, weights = self._distances(counts[missing], j)
             of_all = np.stack([summary(distances, weights) for summary in SUMMARIES], axis=1)
-            known |= KEPT.put({keys[lane]: values for lane, values in zip(missing, of_all, strict=True)})
-        return np.minimum([known[key][SUMMARIES.index(self._summary)] for key in keys], self._most)
+            summaries |= KEPT.put({keys[lane]: values for lane, values in zip(missing, of_all, strict=True)})
+        return np.minimum([summaries[key][SUMMARIES.index(self._summary)] for key in keys], self._most)
 
     def _distances(self, counts: Weightings, j: int) -> tuple[Floats, Floats]:
         """Each (L, n), by ascending probability: the distances from the curve, and the weights."""
         curve = Lowess(self._given[:, j], self._happened)
         weights = np.take(counts, curve.order, axis=1).astype(np.float64)
         distances = np.zeros_like(weights)
-        for lane, own in enumerate(weights):
-            there, smooth = curve.at_rows(own)
+        for lane, weighting in enumerate(weights):
+            there, smooth = curve.at_rows(weighting)
             distances[lane, there] = np.abs(curve.x[there] - smooth)
         return distances, weights
 
@@ -555,9 +555,9 @@ class FromLowess(Columns):
         of_column.update(np.ascontiguousarray(self._given[:, j]).data)
         of_column.update(self._happened.data)
         keys = []
-        for own in np.ascontiguousarray(counts):
+        for weighting in np.ascontiguousarray(counts):
             of_lane = of_column.copy()
-            of_lane.update(own.data)
+            of_lane.update(weighting.data)
             keys.append(of_lane.digest())
         return keys
 

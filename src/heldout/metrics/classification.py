@@ -61,9 +61,9 @@ class ConfusionCells:
     def lanes(self, first: int, last: int) -> ConfusionCells:
         """Of the weightings ``first .. last - 1``."""
         few = slice(first, last)
-        found = None if self.found is None else self.found[few]
+        hits = None if self.found is None else self.found[few]
         occurs = self.occurs if self.occurs.shape[1] == 1 else self.occurs[:, few]
-        return ConfusionCells(self.support[:, few], self.missed[few], self.wrongly_found[few], found, occurs)
+        return ConfusionCells(self.support[:, few], self.missed[few], self.wrongly_found[few], hits, occurs)
 
     def hits(self, code: int) -> Floats:
         """(L, D)."""
@@ -80,9 +80,9 @@ class ConfusionCells:
 
     def of_all(self) -> ClassCells:
         """Of all classes together."""
-        each = [self.of_class(code) for code in range(self.n_classes)]
-        hits = np.sum([cells.hits for cells in each], axis=0)
-        false_alarms = np.sum([cells.false_alarms for cells in each], axis=0)
+        classes = [self.of_class(code) for code in range(self.n_classes)]
+        hits = np.sum([cells.hits for cells in classes], axis=0)
+        false_alarms = np.sum([cells.false_alarms for cells in classes], axis=0)
         return ClassCells(hits, false_alarms, self.support.sum(axis=0))
 
 
@@ -125,9 +125,9 @@ class Confusion:
         # Of two classes, a miss of one is a false alarm of the other.
         wrongly_found = missed[..., ::-1] if self._n_classes == 2 else ask(self._wrongly_found)
         # Counts are exact, so hits are what is left of a class; real weights would leave crumbs where nothing is.
-        found = None if counts.dtype == np.uint8 else ask(self._found)
+        hits = None if counts.dtype == np.uint8 else ask(self._found)
         support = class_weights(counts, self._codes, self._n_classes)[:, :, None]
-        return ConfusionCells(support, missed, wrongly_found, found, occurs)
+        return ConfusionCells(support, missed, wrongly_found, hits, occurs)
 
     @cached_property
     def _missed(self) -> Sums:
@@ -207,15 +207,15 @@ def _matthews_parts_of_two(cells: ConfusionCells) -> tuple[Floats, Floats, Float
 
 
 def _matthews_parts(cells: ConfusionCells) -> tuple[Floats, Floats, Floats]:
-    each = [cells.of_class(code) for code in range(cells.n_classes)]
-    predicted = [mine.hits + mine.false_alarms for mine in each]
+    classes = [cells.of_class(code) for code in range(cells.n_classes)]
+    predicted = [part.hits + part.false_alarms for part in classes]
     all_rows, all_true = np.sum(predicted, axis=0), cells.support.sum(axis=0)
-    covariance = all_rows * np.sum([mine.hits for mine in each], axis=0)
+    covariance = all_rows * np.sum([part.hits for part in classes], axis=0)
     predicted_spread, true_spread = np.zeros_like(covariance), np.zeros_like(all_true)
-    for mine, found in zip(each, predicted, strict=True):
-        covariance -= mine.support * found
-        predicted_spread += found * (all_rows - found)
-        true_spread += mine.support * (all_true - mine.support)
+    for part, weight in zip(classes, predicted, strict=True):
+        covariance -= part.support * weight
+        predicted_spread += weight * (all_rows - weight)
+        true_spread += part.support * (all_true - part.support)
     return covariance, predicted_spread, true_spread
 
 

@@ -354,23 +354,23 @@ def name_of(f: Callable[..., Any]) -> str:
 
 def _responses(response: str | Response | tuple[str | Response, ...]) -> tuple[Response, ...]:
     asked = (response,) if isinstance(response, str) else tuple(response)
-    allowed = [known.value for known in Response]
+    allowed = [kind.value for kind in Response]
     if not asked or any(one not in allowed for one in asked):
         raise InputError(f"response must be one of {', '.join(allowed)}, got {response!r}.", argument="response")
-    found = tuple(Response(one) for one in asked)
+    kinds = tuple(Response(one) for one in asked)
     scores = {Response.PROBABILITIES, Response.DECISION}
-    if scores & set(found) and set(found) - scores:
+    if scores & set(kinds) and set(kinds) - scores:
         raise InputError(
             f"response may combine probabilities with decision, or labels with values, got {response!r}; "
             "one function cannot read both a label and a number.",
             argument="response",
         )
-    if {Response.RISK, Response.SURVIVAL} & set(found) and len(found) > 1:
+    if {Response.RISK, Response.SURVIVAL} & set(kinds) and len(kinds) > 1:
         raise InputError(
             f"response of survival models is one of risk and survival, alone, got {response!r}.",
             argument="response",
         )
-    return found
+    return kinds
 
 
 def _times(times: Sequence[float], responses: tuple[Response, ...]) -> tuple[float, ...]:
@@ -387,5 +387,5 @@ def _needs(needs: str | Needs) -> Needs:
     try:
         return Needs(needs)
     except ValueError:
-        allowed = ", ".join(repr(known.value) for known in Needs)
+        allowed = ", ".join(repr(kind.value) for kind in Needs)
         raise InputError(f"needs must be one of {allowed}, got {needs!r}.", argument="needs") from None

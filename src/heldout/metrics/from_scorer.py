@@ -387,14 +387,14 @@ def scorer_of_class(scorer: Any, truth: Truth, pos_label: Any = None) -> Any:
         return scorer
     function, arguments = parts.function, parts.arguments
     metric = function.metric if isinstance(function, MetricFunction) else None
-    own = arguments.get("pos_label", metric and metric.pos_label)
+    label = arguments.get("pos_label", metric and metric.pos_label)
     if pos_label is None:
         # scikit-learn's Brier scores are the same of either class, and refuse labels for want of one.
-        if own is not None or not _is_the_same_of_either(function) or truth.classes.tolist() in ([0, 1], [-1, 1]):
+        if label is not None or not _is_the_same_of_either(function) or truth.classes.tolist() in ([0, 1], [-1, 1]):
             return scorer
-    elif own is not None and not is_one_of(own, (truth.pos_label,)):
+    elif label is not None and not is_one_of(label, (truth.pos_label,)):
         raise InputError(
-            f"the scorer '{name_of(function)}' has `pos_label={own!r}`, and `pos_label={pos_label!r}` is passed "
+            f"the scorer '{name_of(function)}' has `pos_label={label!r}`, and `pos_label={pos_label!r}` is passed "
             "beside it; leave one of the two out.",
             argument="pos_label",
         )

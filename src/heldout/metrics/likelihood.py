@@ -62,7 +62,7 @@ class OfLikelihoods(OfOdds):
     def fits_to_its_rows(self) -> bool:
         return True
 
-    def formula(self, found: LogLikelihoods) -> Floats:
+    def formula(self, likelihoods: LogLikelihoods) -> Floats:
         raise NotImplementedError
 
     def of_kinds(self) -> Mapping[TaskKind, OfKind]:
@@ -101,9 +101,9 @@ def _likelihoods(positive: Booleans, counts: Weightings, fits: Floats, x: Floats
     reached[fitted] = _likelihood(positive, weights[fitted], line)
     reached[~fitted] = _separated(positive, weights[~fitted], x[~fitted])
     as_given = _likelihood(positive, weights, x)
-    found = np.stack([fits[:, 1], _binomial(ones, total - ones), as_given, reached], axis=1)
-    found[~((ones > 0) & (ones < total)), AT_ZERO:] = np.nan
-    return found
+    columns = np.stack([fits[:, 1], _binomial(ones, total - ones), as_given, reached], axis=1)
+    columns[~((ones > 0) & (ones < total)), AT_ZERO:] = np.nan
+    return columns
 
 
 def _likelihood(positive: Booleans, weights: Floats, x: Floats) -> Floats:
@@ -196,11 +196,11 @@ class NagelkerkeR2(OfLikelihoods):
     def fits_to_its_rows(self) -> bool:
         return self.recalibrated
 
-    def formula(self, found: LogLikelihoods) -> Floats:
+    def formula(self, likelihoods: LogLikelihoods) -> Floats:
         """At most 1; NaN where there is nothing to gain."""
-        reached = found.recalibrated if self.recalibrated else found.as_given
-        most = -np.expm1(2.0 * found.without / found.n_rows)
-        gained = -np.expm1(-2.0 * (reached - found.without) / found.n_rows)
+        reached = likelihoods.recalibrated if self.recalibrated else likelihoods.as_given
+        most = -np.expm1(2.0 * likelihoods.without / likelihoods.n_rows)
+        gained = -np.expm1(-2.0 * (reached - likelihoods.without) / likelihoods.n_rows)
         return np.minimum(gained / np.where(most > 0, most, np.nan), 1.0)
 
 
@@ -226,8 +226,8 @@ class LikelihoodRatio(OfLikelihoods):
     definition = "Twice the log-likelihood that the recalibrated predictions add; it grows with the number of rows."
     range = (0.0, np.inf)
 
-    def formula(self, found: LogLikelihoods) -> Floats:
-        return 2.0 * (found.recalibrated - found.without)
+    def formula(self, likelihoods: LogLikelihoods) -> Floats:
+        return 2.0 * (likelihoods.recalibrated - likelihoods.without)
 
 
 @dataclass(frozen=True)
@@ -249,8 +249,8 @@ class DiscriminationIndex(OfLikelihoods):
     title = "Discrimination index D"
     definition = "The likelihood ratio χ² of the recalibrated predictions, less 1, per row."
 
-    def formula(self, found: LogLikelihoods) -> Floats:
-        return (2.0 * (found.recalibrated - found.without) - 1.0) / found.unit
+    def formula(self, likelihoods: LogLikelihoods) -> Floats:
+        return (2.0 * (likelihoods.recalibrated - likelihoods.without) - 1.0) / likelihoods.unit
 
 
 @dataclass(frozen=True)
@@ -275,8 +275,8 @@ class UnreliabilityIndex(OfLikelihoods):
     definition = "Twice the log-likelihood that recalibration would add, less 2, per row."
     greater_is_better = False
 
-    def formula(self, found: LogLikelihoods) -> Floats:
-        return (2.0 * (found.recalibrated - found.as_given) - 2.0) / found.unit
+    def formula(self, likelihoods: LogLikelihoods) -> Floats:
+        return (2.0 * (likelihoods.recalibrated - likelihoods.as_given) - 2.0) / likelihoods.unit
 
 
 @dataclass(frozen=True)
@@ -300,8 +300,8 @@ class QualityIndex(OfLikelihoods):
     definition = "Discrimination less unreliability: twice the log-likelihood that predictions add, per row."
     fits_to_its_rows = False
 
-    def formula(self, found: LogLikelihoods) -> Floats:
-        return (2.0 * (found.as_given - found.without) + 1.0) / found.unit
+    def formula(self, likelihoods: LogLikelihoods) -> Floats:
+        return (2.0 * (likelihoods.as_given - likelihoods.without) + 1.0) / likelihoods.unit
 
 
 Scale: TypeAlias = Literal["linear", "probability"]

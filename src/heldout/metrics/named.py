@@ -119,8 +119,8 @@ def _with_parameters(name: str) -> Metric | None:
     if metric is None:
         return None
     inner: Any = metric.metric if isinstance(metric, Signed) else metric
-    known = [field.name for field in fields(inner) if field.name not in NO_PARAMETERS]
-    check_known("metric", function, given, [*known, *(["most"] if can_be_bounded(inner) else [])])
+    names = [field.name for field in fields(inner) if field.name not in NO_PARAMETERS]
+    check_known("metric", function, given, [*names, *(["most"] if can_be_bounded(inner) else [])])
     most = {name: given.pop(name) for name in ("most",) if name in given}
     changed: Any = replace(inner, **given)
     changed = Bounded(changed, **most) if most else changed
@@ -211,7 +211,7 @@ def check_fits(metric: Metric, truth: Truth) -> Metric:
     """
     if truth.kind in metric.tasks:
         return metric.for_truth(truth)
-    fitting = sorted(known.name for known in DECLARED if truth.kind in known.tasks)
+    fitting = sorted(entry.name for entry in DECLARED if truth.kind in entry.tasks)
     size = f" ({truth.n_classes} classes)" if truth.n_classes > 2 else ""
     raise InputError(
         f"metric '{metric.name}' does not fit a {truth.kind.value} target{size}; "
@@ -222,9 +222,9 @@ def check_fits(metric: Metric, truth: Truth) -> Metric:
 
 def metric_words(name: str) -> tuple[str, str]:
     """A metric's title and definition by its name; the definition of a metric of the user's own is empty."""
-    own, bracket, parameters = name.removeprefix("neg_").partition("(")
-    metric = METRICS.get(own)
-    title, definition = (own.replace("_", " "), "") if metric is None else (metric.title, metric.definition)
+    stem, bracket, parameters = name.removeprefix("neg_").partition("(")
+    metric = METRICS.get(stem)
+    title, definition = (stem.replace("_", " "), "") if metric is None else (metric.title, metric.definition)
     if title.endswith(" at a time") and parameters.startswith("time="):
         return f"{title.removesuffix('a time')}time {parameters[len('time=') : -1]}", definition
     return (f"{title} {bracket}{parameters}" if bracket else title), definition
@@ -317,8 +317,8 @@ def scorer(metric: Any, *, classes: Any = None) -> Any:
     from sklearn.metrics import make_scorer
 
     measured = metric_named(metric)
-    known = [response for response in measured.responses if response in ESTIMATOR_METHODS]
-    methods = tuple(dict.fromkeys(ESTIMATOR_METHODS[response] for response in known))
+    responses = [response for response in measured.responses if response in ESTIMATOR_METHODS]
+    methods = tuple(dict.fromkeys(ESTIMATOR_METHODS[response] for response in responses))
     if classes is not None and not methods:
         raise InputError(
             f"`classes={classes!r}` is for labels, and '{measured.name}' is of survival; leave it out.",

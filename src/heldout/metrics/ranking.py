@@ -73,15 +73,15 @@ class PairsWithin:
         """From flags and folds (n,) of the rows."""
         both = np.isin(folds, np.intersect1d(folds[positive], folds[negative]))
         rows = [np.flatnonzero(flags & both) for flags in (positive, negative)]
-        rows = [each[np.argsort(folds[each], kind="stable")] for each in rows]
-        return PairsWithin(*rows, *(np.unique(folds[each], return_index=True)[1] for each in rows))
+        rows = [members[np.argsort(folds[members], kind="stable")] for members in rows]
+        return PairsWithin(*rows, *(np.unique(folds[members], return_index=True)[1] for members in rows))
 
     def weight(self, counts: Weightings) -> Floats:
         """(L,)."""
         if not self.positive.size:
             return np.zeros(len(counts))
-        found = self.weights(counts)
-        total: Floats = found.sum(axis=1) if counts.dtype == np.uint8 else np.cumsum(found, axis=1)[:, -1]
+        weights = self.weights(counts)
+        total: Floats = weights.sum(axis=1) if counts.dtype == np.uint8 else np.cumsum(weights, axis=1)[:, -1]
         return total
 
     def weights(self, counts: Weightings) -> Floats:
@@ -168,8 +168,8 @@ class MeanOfParts:
         weights = np.zeros((len(counts), 1))
         for value, rows in zip(values, self.rows, strict=True):
             weight = weight_of(counts, rows)[:, None]
-            known = value if self.absent_counts else np.where(weight > 0, value, 0.0)
-            total += weight * known
+            number = value if self.absent_counts else np.where(weight > 0, value, 0.0)
+            total += weight * number
             weights += weight
         return _share(total, weights)
 
@@ -280,7 +280,7 @@ class RocAucOneVsRest(RocAucOfClasses):
 
     def _mean(self, truth: Truth, predictions: Array, folds: Indices | None) -> MeanOfAreas:
         members = [truth.values == code for code in range(truth.n_classes)]
-        parts = [area(predictions[:, :, code], mine, ~mine, folds) for code, mine in enumerate(members)]
+        parts = [area(predictions[:, :, code], rows, ~rows, folds) for code, rows in enumerate(members)]
         # scikit-learn leaves a class of weight 0 out of a weighted mean.
         return MeanOfAreas(parts, members if self.average == "weighted" else None, absent_counts=False)
 
@@ -361,8 +361,8 @@ class AveragePrecision(OfOneClass):
     def statistic(self, truth: Truth, predictions: Array) -> Statistic:
         scores = np.asarray(predictions, dtype=np.float64)
         if truth.kind is TaskKind.MULTICLASS:
-            found = range(truth.n_classes)
-            return MeanOfParts([_precision(scores[:, :, code], truth.values == code) for code in found])
+            codes = range(truth.n_classes)
+            return MeanOfParts([_precision(scores[:, :, code], truth.values == code) for code in codes])
         code = positive_of(self, truth)
         # Scores point to the task's positive class; the other one is found by their reverse.
         return _precision(scores if code == truth.positive else -scores, truth.values == code)
@@ -560,9 +560,9 @@ class _OfFolds:
         if not values:
             return np.full((len(counts), n_columns), np.nan)
         total, weight = np.zeros((len(counts), n_columns)), np.zeros((len(counts), 1))
-        for value, own in zip(values, self.pairs.weights(counts).T[:, :, None], strict=True):
-            total += np.where(own > 0, own * value, 0.0)
-            weight += own
+        for value, pairs in zip(values, self.pairs.weights(counts).T[:, :, None], strict=True):
+            total += np.where(pairs > 0, pairs * value, 0.0)
+            weight += pairs
         with np.errstate(invalid="ignore"):
             mean: Floats = total / weight
         return mean

@@ -152,8 +152,8 @@ def observed_by(truth: Truth, time: float, censoring: Censoring | None = None) -
     """
     censoring = Censoring.of(truth) if censoring is None else censoring
     until = truth.values["time"]
-    gone, there = truth.values["event"] & (until <= time), until > time
-    weight = gone * inverse(censoring.after(until)) + there * inverse(censoring.after(np.array([time])))
+    events, there = truth.values["event"] & (until <= time), until > time
+    weight = events * inverse(censoring.after(until)) + there * inverse(censoring.after(np.array([time])))
     return ObservedOutcomes(there.astype(np.float64), weight)
 
 
@@ -561,14 +561,14 @@ class RocAucAt(OfRisks):
         if self.time is None or truth.kind is not TaskKind.SURVIVAL:
             return truth
         values = truth.values.copy()
-        gone = values["event"] & (values["time"] <= self.time)
+        events = values["event"] & (values["time"] <= self.time)
         there = values["time"] > self.time
-        values["event"], values["time"] = gone, np.where(gone, 1.0, np.where(there, 2.0, 0.0))
+        values["event"], values["time"] = events, np.where(events, 1.0, np.where(there, 2.0, 0.0))
         return replace(truth, values=values)
 
     def statistic_within(self, truth: Truth, predictions: Array, folds: Indices | None) -> WeighedArea:
         bound = self.for_truth(truth)
         assert bound.time is not None
         outcome, weight = observed_by(truth, bound.time, bound.censoring)
-        gone, there = (weight > 0) & (outcome == 0), (weight > 0) & (outcome == 1)
-        return WeighedArea(area(predictions, gone, there, folds), weight)
+        events, there = (weight > 0) & (outcome == 0), (weight > 0) & (outcome == 1)
+        return WeighedArea(area(predictions, events, there, folds), weight)

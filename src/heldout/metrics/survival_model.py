@@ -57,9 +57,9 @@ def last_step(model: Any) -> Any:
 
 def survival_method(model: Any) -> Callable[..., Any]:
     """The method for survival probabilities; of a pipeline that has none, its last step's on transformed rows."""
-    own: Callable[..., Any] | None = getattr(model, SURVIVAL_METHOD, None)
-    if own is not None:
-        return own
+    method: Callable[..., Any] | None = getattr(model, SURVIVAL_METHOD, None)
+    if method is not None:
+        return method
     if not hasattr(model, "steps"):
         raise AttributeError(f"{type(model).__name__} has no {SURVIVAL_METHOD}, which gives survival probabilities")
 
@@ -109,13 +109,13 @@ def survival(model: Any, X: Any, times: Sequence[float]) -> Floats:
     answer = method(X)
     curves = np.asarray(answer)
     if curves.dtype != object and curves.ndim == 2:
-        known = next((getattr(last, name) for name in _TIMES_KNOWN if hasattr(last, name)), None)
-        if known is None or len(known) != curves.shape[1]:
+        grid = next((getattr(last, name) for name in _TIMES_KNOWN if hasattr(last, name)), None)
+        if grid is None or len(grid) != curves.shape[1]:
             raise UnusablePredictionError(
                 f"its survival probabilities have {curves.shape[1]} columns, and it does not say of which times: "
                 f"they must be in {' or '.join(_TIMES_KNOWN)}"
             )
-        return _steps(np.asarray(known, dtype=np.float64), curves.astype(np.float64), asked)
+        return _steps(np.asarray(grid, dtype=np.float64), curves.astype(np.float64), asked)
     # Step functions may have a length of their own, which NumPy would take for rows.
     return np.stack([_of_curve(curve, asked) for curve in answer]) if len(answer) else np.empty((0, len(asked)))
 
@@ -146,15 +146,15 @@ def _end_of(curve: Any) -> float | None:
     return None if domain is None else float(domain[1])
 
 
-def _steps(known: Floats, heights: Floats, asked: Floats, end: float | None = None) -> Floats:
+def _steps(grid: Floats, heights: Floats, asked: Floats, end: float | None = None) -> Floats:
     """(n, n_times): the heights (n, k) from ``known`` on, at the times asked."""
-    end = float(known[-1]) if end is None else max(end, float(known[-1]))
+    end = float(grid[-1]) if end is None else max(end, float(grid[-1]))
     if (asked > end).any():
         raise UnusablePredictionError(
             f"it gives no survival after time {end:g}, the last of its training rows, but a metric needs "
             f"{asked[asked > end][0]:g}; use earlier times"
         )
-    place = np.searchsorted(known, asked, side="right")
+    place = np.searchsorted(grid, asked, side="right")
     return np.concatenate([np.ones((len(heights), 1)), heights], axis=1)[:, place]
 
 

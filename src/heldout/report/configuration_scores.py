@@ -39,7 +39,7 @@ def evidence_of_search(evaluation: Evaluation, scorer: str | None = None) -> Can
     """
     return gather(
         evaluation.task.truth, evaluation.predictions, evaluation.question(scorer), draws_rows=True,
-        known=evaluation.known_scores,
+        score_tables=evaluation.known_scores,
     )  # fmt: skip
 
 

@@ -382,7 +382,7 @@ def settings_of(rule: Any) -> dict[str, Any]:
     """What a rule was configured with, for provenance; a function by its name."""
     if not is_dataclass(rule):
         return {}
-    return {each.name: _described(getattr(rule, each.name)) for each in fields(rule)}
+    return {member.name: _described(getattr(rule, member.name)) for member in fields(rule)}
 
 
 def _described(value: Any) -> Any:
@@ -425,7 +425,7 @@ class Choice:
     def of(self, lanes: Sequence[int] | Indices) -> Choice:
         """The choices under some of the weightings."""
         lanes = np.asarray(lanes, dtype=np.intp)
-        weights, tied = (None if each is None else each[lanes] for each in (self.weights, self.tied))
+        weights, tied = (None if shares is None else shares[lanes] for shares in (self.weights, self.tied))
         return Choice(self.columns[lanes], weights, tied)
 
     def distinct(self) -> Choice:

@@ -109,12 +109,12 @@ class CallableRefit(SelectionRule):
 
 
 def _param_columns(params: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    names = dict.fromkeys(name for each in params for name in each)
+    names = dict.fromkeys(name for configuration in params for name in configuration)
     columns = {}
     for name in names:
         values = np.empty(len(params), dtype=object)
-        values[:] = [each.get(name) for each in params]
-        absent = [name not in each for each in params]
+        values[:] = [configuration.get(name) for configuration in params]
+        absent = [name not in configuration for configuration in params]
         columns[f"param_{name}"] = np.ma.MaskedArray(values, mask=absent)  # as scikit-learn has it
     return columns
 

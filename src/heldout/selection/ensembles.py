@@ -52,10 +52,10 @@ class Averages:
     def of_weights(self, weights: Floats) -> Array:
         """(n, L, R[, n_classes]): the ensemble of each of the weights (L, C), summed column by column."""
         averages = np.empty((len(self.predictions), len(weights), *self.predictions.shape[2:]))
-        for lane, mine in enumerate(weights):
+        for lane, shares in enumerate(weights):
             total = np.zeros((len(self.predictions), *self.predictions.shape[2:]))
-            for column in np.flatnonzero(mine):
-                total += mine[column] * self.predictions[:, column]
+            for column in np.flatnonzero(shares):
+                total += shares[column] * self.predictions[:, column]
             averages[:, lane] = total
         return self.as_read(averages)
 
@@ -116,10 +116,10 @@ class _Resample:
 
     def _sum_of(self, members: list[int]) -> Floats:
         """Summed in the order of the members, so that the sum does not depend on earlier calls."""
-        predictions, known = self._averages.predictions, len(self._members)
-        if not known or members[:known] != self._members:
-            self._total, known = np.zeros_like(predictions[:, 0]), 0
-        for member in members[known:]:
+        predictions, length = self._averages.predictions, len(self._members)
+        if not length or members[:length] != self._members:
+            self._total, length = np.zeros_like(predictions[:, 0]), 0
+        for member in members[length:]:
             self._total = self._total + predictions[:, member]
         self._members = members
         return self._total
@@ -268,10 +268,10 @@ class GreedyEnsemble(WeightRule):
         for _ in range(self.rounds):
             alone = not len(members)
             scores = library.scores[candidates] if alone else library.with_one_more(members, candidates)
-            known = np.where(np.isnan(scores), -np.inf, tie_exactly(scores))
-            best = int(known.argmax())
+            keys = np.where(np.isnan(scores), -np.inf, tie_exactly(scores))
+            best = int(keys.argmax())
             members = np.append(members, candidates[best])
-            reached.append(known[best])
+            reached.append(keys[best])
         kept = members[: int(np.argmax(reached)) + 1]
         np.add.at(weights, kept, 1 / len(kept))
         return weights

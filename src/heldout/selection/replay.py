@@ -73,9 +73,9 @@ class SelectionReplay:
         """
         assert not isinstance(self.rule, WeightRule), "an ensemble is no column"
         values = np.stack([oriented(score.metric, score.all(counts)) for score in self.scores], axis=2)
-        own = self.candidates_of(counts)
-        if own is not None:
-            among = own if among is None else own & among
+        candidates = self.candidates_of(counts)
+        if candidates is not None:
+            among = candidates if among is None else candidates & among
         return self.select(values, *self.parts(counts), among)
 
     def candidates_of(self, counts: Weightings) -> Booleans | None:
@@ -204,7 +204,7 @@ def _room(scores: Floats) -> float:
 
 def _mean(scores: Floats, sums: tuple[LossSums, LossSums], counts: Counts) -> Floats:
     """(L, C): means over the drawn splits that have a score; one infinitely bad split makes the mean that."""
-    total, present = (each.all(counts) for each in sums)
+    total, present = (part.all(counts) for part in sums)
     with np.errstate(invalid="ignore"):
         mean: Floats = total / present / _room(scores)
     for infinite in (np.inf, -np.inf):

@@ -75,7 +75,7 @@ def complexities(complexity: Any, n_configurations: int, params: Sequence[Mappin
             "number for each configuration, or None for the order given.",
             argument="complexity",
         )
-    return np.array([_one(complexity, mine) for mine in params])
+    return np.array([_one(complexity, configuration) for configuration in params])
 
 
 def _one(complexity: Any, params: Mapping[str, Any]) -> float:

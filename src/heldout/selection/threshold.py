@@ -76,22 +76,22 @@ class Cuts:
         n, _, repeats = scores.shape
         labels = np.empty((n, len(self.column), repeats), dtype=np.int8)
         for column in np.unique(self.column):
-            mine = np.flatnonzero(self.column == column)
-            above = scores[:, column, None] > self.threshold[mine, None]
-            labels[:, mine] = np.where(above, self.positive, 1 - self.positive)
+            places = np.flatnonzero(self.column == column)
+            above = scores[:, column, None] > self.threshold[places, None]
+            labels[:, places] = np.where(above, self.positive, 1 - self.positive)
         return labels
 
 
 def cuts_of(rule: Threshold, scores: Floats, positive: int) -> Cuts:
     """The thresholds of scores (n, C, R), NaN where a row is not in play."""
     n, n_columns, repeats = scores.shape
-    each = [
+    lists = [
         np.asarray(rule.grid)
         if rule.grid is not None
         else _usual_first(own_thresholds(scores[:, column], rule.n_thresholds), scores[:, column])
         for column in range(n_columns)
     ]
-    column = np.repeat(np.arange(n_columns), [len(thresholds) for thresholds in each])
+    column = np.repeat(np.arange(n_columns), [len(thresholds) for thresholds in lists])
     if n * len(column) * repeats > MOST_LABELS:
         most = MOST_LABELS // (n * n_columns * repeats)
         advice = f"n_thresholds of at most {most}" if most > 1 else "fewer configurations"
@@ -100,7 +100,7 @@ def cuts_of(rule: Threshold, scores: Floats, positive: int) -> Cuts:
             f"repeats are {n * len(column) * repeats:,} labels, more than the {MOST_LABELS:,} that are held; use "
             f"{advice}."
         )
-    return Cuts(column, np.concatenate(each), positive)
+    return Cuts(column, np.concatenate(lists), positive)
 
 
 def own_thresholds(scores: Floats, most: int) -> Floats:

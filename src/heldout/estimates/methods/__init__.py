@@ -138,6 +138,6 @@ def refusal(method: Method, evidence: Evidence) -> str | None:
     reason = unfit(method, evidence)
     if reason is None:
         return None
-    others = {name: make() for name, make in METHODS.items() if name != method.name}
-    fitting = [name for name, other in others.items() if unfit(other, evidence) is None]
+    alternatives = {name: make() for name, make in METHODS.items() if name != method.name}
+    fitting = [name for name, other in alternatives.items() if unfit(other, evidence) is None]
     return f"method '{method.name}' does not fit: {reason}; methods that do: {', '.join(fitting)}."

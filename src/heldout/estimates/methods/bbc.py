@@ -196,8 +196,8 @@ class BBC(RowBootstrap):
         self, evidence: Candidates, defined: Floats, value: float, calibration: intervals.Calibration | None
     ) -> Interval | None:
         if calibration is None:
-            found = intervals.bootstrap_interval(defined, evidence.metric, evidence.settings)
-            return None if found is None else intervals.within_range(found, evidence.metric)
+            interval = intervals.bootstrap_interval(defined, evidence.metric, evidence.settings)
+            return None if interval is None else intervals.within_range(interval, evidence.metric)
         if not np.isfinite(value):
             return None  # nothing to draw in towards; the value is flagged
         drawn_in = intervals.calibrated_interval(

@@ -145,9 +145,9 @@ def needs_best_score(evidence: RowTable) -> str | None:
         by = evidence.read[0].name
         return f"it assumes that the winner has the best {name}, but it was selected by {by}"
     scores = oriented(evidence.metric, evidence.scores.observed())
-    best, own = np.nanmax(scores), scores[evidence.winner_column]
+    best, winner = np.nanmax(scores), scores[evidence.winner_column]
     # A search may have chosen by fold means what is not best on these rows.
-    if own < best - SLACK * abs(best):
+    if winner < best - SLACK * abs(best):
         return f"it assumes that the winner has the best {name}, and another configuration has a better one"
     return None
 

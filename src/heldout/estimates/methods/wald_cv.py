@@ -154,8 +154,8 @@ class WaldCV(Method):
         """(n_k,): of the area of a fold by itself; placements of the rows of each class around their mean."""
         positive = np.asarray(segment.truth.values == segment.positive)
         placed, effects = placements(scores, positive), np.zeros(len(positive))
-        for rows, own in ((positive, placed.positives), (~positive, placed.negatives)):
-            effects[rows] = (own - own.mean()) / len(own) * self._unbiased(len(own))
+        for rows, placement in ((positive, placed.positives), (~positive, placed.negatives)):
+            effects[rows] = (placement - placement.mean()) / len(placement) * self._unbiased(len(placement))
         return effects
 
     def _unbiased(self, n: int) -> float:

@@ -85,8 +85,8 @@ class ConfidenceSet(Record):
 
     def tables(self) -> list[TextTable]:
         more = len(self) - MOST_SHOWN
-        others = [f"and {more} more: .names has all"] if more > 0 else []
-        return [TextTable(self._sentence, notes=(*self.names[:MOST_SHOWN], *others))]
+        rest = [f"and {more} more: .names has all"] if more > 0 else []
+        return [TextTable(self._sentence, notes=(*self.names[:MOST_SHOWN], *rest))]
 
 
 def p_values(scores: PairedScores) -> Floats:
@@ -227,7 +227,7 @@ class ConfigurationComparison(Shown):
             raise InputError(
                 f"first and second are the same configuration, {self._name(columns[0])}; name two different ones."
             )
-        named = frozenset(self._column(each) for each in fixed)
+        named = frozenset(self._column(configuration) for configuration in fixed)
         if not named <= set(columns):
             raise InputError("fixed must name first, second, or both; it names another configuration.")
         least, greatest = self.evidence.metric.range
@@ -278,8 +278,8 @@ class ConfigurationComparison(Shown):
         K-fold scores. Failed configurations have 0.
         """
         spread = self.scores.spread
-        known = np.where(np.isnan(spread), -np.inf, spread)
-        best = (known == known.max(axis=1, keepdims=True)) & ~np.isnan(spread)
+        scores = np.where(np.isnan(spread), -np.inf, spread)
+        best = (scores == scores.max(axis=1, keepdims=True)) & ~np.isnan(spread)
         several = best.sum(axis=1, keepdims=True)
         shares = (best / np.maximum(several, 1))[several[:, 0] > 0].mean(axis=0)
         return self.evidence.of_configurations(shares)
@@ -397,7 +397,7 @@ def index_of_name(name: str, names: Sequence[str]) -> int:
 
     Raises InputError when there is none, or several.
     """
-    places = [j for j, known in enumerate(names) if known == name]
+    places = [j for j, candidate in enumerate(names) if candidate == name]
     if not places:
         near = get_close_matches(name, names, n=3, cutoff=0.4)
         hint = (

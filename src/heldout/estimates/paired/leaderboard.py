@@ -125,7 +125,7 @@ class Leaderboard(Record):
             f" (tier 1). Differences are from {self.reference}, row by row, and corrected as differences."
         )
         first = self.rows[0]
-        if any(each.value > first.value and each.name != self.reference for each in self.rows[1:]):
+        if any(row.value > first.value and row.name != self.reference for row in self.rows[1:]):
             yield "Corrected scores of neighbours differ by chance: a higher one further down is no better choice."
         if self.rows_needed is not None:
             second = self.rows[1]
@@ -207,8 +207,8 @@ def leaderboard(
     compared_with = comparison.names.index(reference)
     fixed = [] if baseline is None else [compared_with]
     ranked = np.argsort(-scores.observed, kind="stable").tolist()
-    order = [scores.winner, *(each for each in ranked if each != scores.winner)]  # first, whatever the rule
-    own, tiers, rows = evidence.scores.observed(), _tiers(scores, evidence.settings.level), []
+    order = [scores.winner, *(index for index in ranked if index != scores.winner)]  # first, whatever the rule
+    observed, tiers, rows = evidence.scores.observed(), _tiers(scores, evidence.settings.level), []
     for place, column in enumerate(order):
         number = int(evidence.candidates[column])
         name = comparison.names[number]
@@ -220,7 +220,7 @@ def leaderboard(
             estimate = answer(chosen, asked)
             difference = None if name == reference else comparison.difference(number, compared_with, fixed=fixed)
             tier = int(tiers[column])
-            rows.append(LeaderboardRow(name, estimate.value, estimate.interval, own[column], tier, difference))
+            rows.append(LeaderboardRow(name, estimate.value, estimate.interval, observed[column], tier, difference))
     needed_for_reference = None
     if (ahead := rows[0].difference) is not None:
         of_it = int(np.flatnonzero(evidence.candidates == compared_with)[0])

@@ -160,7 +160,7 @@ class Overtuning(Record):
             return f"The winner is the default configuration, {of.name}."
         if of.standard_error == 0 and of.observed == 0:
             return f"Nothing tells the winner from the default configuration, {of.name}."
-        seen, honest = (f"{abs(each):.3g} {'better' if each >= 0 else 'worse'}" for each in (of.observed, gain))
+        seen, honest = (f"{abs(gap):.3g} {'better' if gap >= 0 else 'worse'}" for gap in (of.observed, gain))
         worse = (
             f"The probability that the winner is worse is estimated, cautiously, as {of.probability_worse:.2g}."
             if math.isfinite(of.probability_worse)
@@ -188,7 +188,7 @@ class Overtuning(Record):
 
     @property
     def _notes(self) -> list[str]:
-        return [each for each in (self.sentence, self.sentence_on_default) if each]
+        return [sentence for sentence in (self.sentence, self.sentence_on_default) if sentence]
 
 
 def best_so_far(scores: Floats) -> Indices:
@@ -246,8 +246,8 @@ class DefaultConfiguration(Shown):
             responses[response] = array[:, :, columns]
             empty = UNPREDICTED_LABEL if array.dtype == np.int32 else np.nan
             responses[response][rows, :, repeats] = empty
-        found = replace(self.predictions, responses=responses, folds=folds.labels)
-        return replace(self, predictions=found, folds=folds)
+        predictions = replace(self.predictions, responses=responses, folds=folds.labels)
+        return replace(self, predictions=predictions, folds=folds)
 
     _shown = "default_configuration=configuration.name place=position"
 
@@ -266,13 +266,13 @@ def place_of(wanted: Configuration, members: Sequence[Configuration]) -> int | N
     """
     base = wanted.template.get_params()
     full = {**base, **wanted.params}
-    for each in members:
+    for member in members:
         # Parameters of a finished estimator are only shown, so they tell nothing of it.
-        if each.has_params or each.model != wanted.model or type(each.template) is not type(wanted.template):
+        if member.has_params or member.model != wanted.model or type(member.template) is not type(wanted.template):
             continue
-        names = {*each.params, *wanted.params} - {"model"}
-        if all(are_same(each.params.get(name, base.get(name)), full.get(name)) for name in names):
-            return each.position
+        names = {*member.params, *wanted.params} - {"model"}
+        if all(are_same(member.params.get(name, base.get(name)), full.get(name)) for name in names):
+            return member.position
     return None
 
 

@@ -171,9 +171,9 @@ def _players(scores: PairedScores, column: int, usable: Booleans, fixed: bool) -
 
 def _ranked(values: Floats, first: Indices) -> Indices:
     """(L, C): columns of values (L, C) from best to worst, after the one that was chosen; NaN last."""
-    known = np.where(np.isnan(values), -np.inf, values)
-    known[np.arange(len(known)), first] = np.inf
-    order = np.argsort(-known, axis=1, kind="stable")
+    keys = np.where(np.isnan(values), -np.inf, values)
+    keys[np.arange(len(keys)), first] = np.inf
+    order = np.argsort(-keys, axis=1, kind="stable")
     # A score of infinity ties with the mark of the chosen one, which must stand first all the same.
     wrong = np.flatnonzero(order[:, 0] != first)
     for lane in wrong:

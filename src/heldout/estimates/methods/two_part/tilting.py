@@ -56,8 +56,8 @@ def influences(second: SecondPart) -> Floats:
         return second.correct
     placed = placements(second.predictions[:, second.final].astype(np.float64), second.positive)
     values = np.empty(second.n_rows)
-    for of_class, mine in ((second.positive, placed.positives), (~second.positive, placed.negatives)):
-        values[of_class] = second.n_rows / len(mine) * (mine - second.value)
+    for of_class, placement in ((second.positive, placed.positives), (~second.positive, placed.negatives)):
+        values[of_class] = second.n_rows / len(placement) * (placement - second.value)
     return values
 
 
@@ -112,8 +112,8 @@ def tilt(drawn: Floats, exceeds: Floats, tail: float, of_rows: Sequence[Floats])
     def weights(theta: float) -> Floats:
         """Of the bootstraps above, times ½ for a tie."""
         tau = theta / spread
-        found: Floats = exceeds[above] * np.exp(tau * drawn[above] - log_mean_weight(tau, of_rows))
-        return found
+        product: Floats = exceeds[above] * np.exp(tau * drawn[above] - log_mean_weight(tau, of_rows))
+        return product
 
     def chance(theta: float) -> float:
         return float(weights(theta).sum() / len(drawn))
@@ -160,12 +160,12 @@ def tilted_share(second: SecondPart, tau: float) -> float:
     return float(second.shares(weights[None, :])[0, second.final])
 
 
-def concluded(second: SecondPart, found: Tilted) -> Bound:
+def concluded(second: SecondPart, tilted: Tilted) -> Bound:
     """The lower bound at a tilt, flagged where it rests on few bootstraps."""
     flags: dict[Flag, str] = {}
-    if found.effective < FEW_EFFECTIVE:
-        flags |= Flag.FEW_EFFECTIVE_BOOTSTRAPS.of(effective=found.effective, total=second.settings.n_bootstraps)
-    return Bound(tilted_share(second, found.tau), 1.0, flags=flags)
+    if tilted.effective < FEW_EFFECTIVE:
+        flags |= Flag.FEW_EFFECTIVE_BOOTSTRAPS.of(effective=tilted.effective, total=second.settings.n_bootstraps)
+    return Bound(tilted_share(second, tilted.tau), 1.0, flags=flags)
 
 
 @dataclass(frozen=True)
@@ -215,8 +215,8 @@ class Tilting(TwoPart):
         drawn = bootstraps(second)
         shares, observed = tie_exactly(drawn.shares[:, second.final]), tie_exactly(second.observed)[second.final]
         exceeds = np.where(shares > observed, 1.0, np.where(shares == observed, 0.5, 0.0))
-        found = tilt(drawn.influence, exceeds, tails.below, influences_by_stratum(second))
-        return concluded(second, found) if found else no_bound(infeasible(second))
+        tilted = tilt(drawn.influence, exceeds, tails.below, influences_by_stratum(second))
+        return concluded(second, tilted) if tilted else no_bound(infeasible(second))
 
 
 def infeasible(second: SecondPart) -> str:
@@ -225,9 +225,9 @@ def infeasible(second: SecondPart) -> str:
     name = "an AUC" if of_pairs else "an accuracy"
     if float(np.ptp(influences(second))) < NO_SPREAD:  # no number of bootstraps would help
         closed_form = instead_of(second)
-        found = "has a bound there" if closed_form == "wilson" else "has no bound there either, more rows may"
+        outlook = "has a bound there" if closed_form == "wilson" else "has no bound there either, more rows may"
         return (
-            f"no tilting changes {name} of {second.value:.4g} that all rows share; method '{closed_form}' {found}"
+            f"no tilting changes {name} of {second.value:.4g} that all rows share; method '{closed_form}' {outlook}"
         )
     return (
         f"no tilting of {second.settings.n_bootstraps} bootstraps reaches the level from {name} of "
@@ -331,5 +331,5 @@ def _with_chance_above(chance: float, second: SecondPart, drawn: Bootstraps) -> 
     if second.counted:
         return Bound(strict_bound(second.n_right, second.n_rows, chance), 1.0)
     shares, observed = tie_exactly(drawn.shares[:, second.final]), tie_exactly(second.observed)[second.final]
-    found = tilt(drawn.influence, (shares > observed).astype(np.float64), chance, influences_by_stratum(second))
-    return concluded(second, found) if found else None
+    tilted = tilt(drawn.influence, (shares > observed).astype(np.float64), chance, influences_by_stratum(second))
+    return concluded(second, tilted) if tilted else None
