@@ -116,7 +116,7 @@ def test_the_store_of_run_files_is_imported_on_request() -> None:
 
 
 def test_a_class_name_occurs_once():
-    """Both bootstraps are public, and what a study keeps in files names its classes."""
+    """What a study keeps in files names its classes."""
     root = Path(__file__).parents[1]
     named = Counter(
         node.name
@@ -126,4 +126,4 @@ def test_a_class_name_occurs_once():
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
     assert named["Estimate"] == 1
-    assert {name for name, times in named.items() if times > 1} <= {"Bootstrap", "LikelihoodRatio", "Space"}
+    assert {name for name, times in named.items() if times > 1} <= {"LikelihoodRatio", "Space"}

@@ -30,7 +30,8 @@ from heldout.protocols.nested.estimate import Agreement, NestedEstimate, OuterFo
 from heldout.protocols.nested.plan import BatesHastieTibshirani
 from heldout.protocols.nested.protocol import nested_cv
 from heldout.protocols.pooled_performance import PooledScore, pool_scores, pooled_performance
-from heldout.protocols.search_bootstrap import Bootstrap, SearchBootstrapEstimate, bootstrap_search
+from heldout.protocols.search_bootstrap import SearchBootstrap as Bootstrap
+from heldout.protocols.search_bootstrap import SearchBootstrapEstimate, bootstrap_search
 from heldout.protocols.validation.arguments import bootstrap_validate
 from heldout.protocols.validation.coefficients import FittedCoefficients
 from heldout.protocols.validation.curves import CalibrationCurve, DecisionCurve, RocCurve

@@ -55,7 +55,7 @@ MOST_SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Bootstrap(Record):
+class SearchBootstrap(Record):
     """One bootstrap sample: the configuration chosen on it, and its score on the rows left out.
 
     Attributes
@@ -109,7 +109,7 @@ class SearchBootstrapEstimate(Estimate):
     Attributes
     ----------
     scheme : "cvt" or "models"
-    bootstraps : tuple of Bootstrap
+    bootstraps : tuple of SearchBootstrap
     model : estimator or None
         The model to deploy: the winner of the search on all rows, fitted on all rows.
     evaluation : Evaluation or None
@@ -119,7 +119,7 @@ class SearchBootstrapEstimate(Estimate):
     """
 
     scheme: str = _defaults.SCHEME
-    bootstraps: tuple[Bootstrap, ...] = ()
+    bootstraps: tuple[SearchBootstrap, ...] = ()
     model: Any = None
     evaluation: Evaluation | None = None
     n_fits: int = 0
@@ -129,7 +129,7 @@ class SearchBootstrapEstimate(Estimate):
     _columns = "bootstrap=number selected selected_name in_bag_score out_of_bag_score n_left_out reason"
 
     @property
-    def _rows(self) -> tuple[Bootstrap, ...]:
+    def _rows(self) -> tuple[SearchBootstrap, ...]:
         return self.bootstraps
 
     def tables(self) -> list[TextTable]:
@@ -306,7 +306,7 @@ class BootstrapPlan:
         method: Procedure,
         evidence: Evidence,
         evaluation: Evaluation,
-        bootstraps: Sequence[Bootstrap],
+        bootstraps: Sequence[SearchBootstrap],
         drawn: DrawnRows,
         n_fits: int,
         n_fits_saved: int,
@@ -378,10 +378,10 @@ def _uncorrected(search: Search, evaluation: Evaluation) -> float:
     return float(defined.mean()) if defined.size else float("nan")
 
 
-def _bootstraps_of_searches(searches: BranchedSearch, samples: Sequence[SearchSample]) -> list[Bootstrap]:
+def _bootstraps_of_searches(searches: BranchedSearch, samples: Sequence[SearchSample]) -> list[SearchBootstrap]:
     names = searches.evaluation.configurations.names
     return [
-        Bootstrap(
+        SearchBootstrap(
             number=sample.number,
             selected=chosen.winner,
             selected_name="" if chosen.winner is None else names[chosen.winner],
@@ -455,7 +455,7 @@ def _chosen_by_others(
 
 def _bootstraps_of_models(
     evaluation: Evaluation, drawn: DrawnRows, chosen: Indices, in_bag: Floats
-) -> list[Bootstrap]:
+) -> list[SearchBootstrap]:
     names, values = evaluation.configurations.names, evaluation.fold_scores[evaluation.refit_metric].values
     cell_of = {(cell.key.configuration, cell.key.repeat): cell for cell in evaluation.cells}
     bootstraps = []
@@ -465,7 +465,7 @@ def _bootstraps_of_models(
         cell = None if is_none else cell_of[j, split.repeat]
         reason = "" if not np.isnan(score) else cell.message if cell is not None else "none could be chosen"
         bootstraps.append(
-            Bootstrap(
+            SearchBootstrap(
                 number=number,
                 selected=None if is_none else j,
                 selected_name="" if is_none else names[j],
