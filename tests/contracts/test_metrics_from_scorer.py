@@ -351,6 +351,19 @@ def test_a_namesake_of_a_function_of_scikit_learn_is_not_mistaken_for_it() -> No
     assert (theirs.name, theirs.greater_is_better, theirs.range) == ("neg_max_error", True, (-np.inf, 0.0))
 
 
+@pytest.mark.parametrize(
+    "scorer",
+    [
+        make_scorer(skm.fbeta_score, beta="2"),
+        make_scorer(skm.mean_pinball_loss, alpha="half", greater_is_better=False),
+        make_scorer(skm.roc_auc_score, response_method="predict_proba", max_fpr="few"),
+    ],
+)
+def test_a_text_in_place_of_a_number_is_left_to_the_function(scorer: Any) -> None:
+    metric = metric_from_scorer(scorer)
+    assert isinstance(metric.metric if isinstance(metric, Signed) else metric, CustomMetric)
+
+
 def test_a_scorer_that_maximises_a_loss_is_followed_with_a_warning() -> None:
     with pytest.warns(HeldoutWarning, match="maximises 'mean_squared_error'.*greater_is_better=False"):
         metric = metric_from_scorer(make_scorer(skm.mean_squared_error))

@@ -45,6 +45,7 @@ from heldout.metrics.base import (
     Response,
     Signed,
     Statistic,
+    is_number,
     positive_of,
     reads_as_numbers,
     sign_of,
@@ -76,14 +77,19 @@ class Kernel(NamedTuple):
             given["pos_label"] = None  # an average over classes has none that is positive
         try:
             return self.make(**given)
-        except (InputError, TypeError):
+        except (TypeError, ValueError):  # a value of which there is no such metric
             return None
+
+
+def _real(value: Any) -> Any:
+    """Numbers as floats, so that 2 and 2.0 make one metric; what is none is refused by the metric."""
+    return float(value) if is_number(value) else value
 
 
 def _roc_auc(average: Any, max_fpr: Any, multi_class: Any) -> Metric | None:
     of_classes = {"ovr": ranking.RocAucOneVsRest(average), "ovo": ranking.RocAucOneVsOne(average)}
     if max_fpr is not None and max_fpr != 1:
-        return ranking.PartialRocAuc(float(max_fpr)) if multi_class == "raise" else None
+        return ranking.PartialRocAuc(_real(max_fpr)) if multi_class == "raise" else None
     return ranking.RocAuc() if multi_class == "raise" else of_classes.get(multi_class)
 
 
@@ -104,7 +110,7 @@ KERNELS: dict[str, Kernel] = {
     "brier_score_loss": Kernel(classification.Brier, _LABELS, {"scale_by_half": "auto", "pos_label": None}),
     "f1_score": Kernel(classification.FScore, *_OF_CLASS),
     "fbeta_score": Kernel(
-        lambda beta, **of_class: classification.FScore(beta=float(beta), **of_class),
+        lambda beta, **of_class: classification.FScore(beta=_real(beta), **of_class),
         _OF_CLASS[0],
         {**_OF_CLASS[1], "beta": None},
     ),
@@ -123,7 +129,7 @@ KERNELS: dict[str, Kernel] = {
     "root_mean_squared_error": Kernel(regression.RootMeanSquaredError, _MEAN),
     "mean_absolute_error": Kernel(regression.MeanAbsoluteError, _MEAN),
     "median_absolute_error": Kernel(regression.MedianAbsoluteError, _MEAN),
-    "mean_pinball_loss": Kernel(lambda alpha: regression.PinballLoss(float(alpha)), _MEAN, {"alpha": 0.5}),
+    "mean_pinball_loss": Kernel(lambda alpha: regression.PinballLoss(_real(alpha)), _MEAN, {"alpha": 0.5}),
 }
 
 PREDICTED = (Response.LABELS, Response.VALUES)
