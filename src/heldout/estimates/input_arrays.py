@@ -130,8 +130,7 @@ def read_predictions(
     else:
         kind, held = read_response(truth, array, metric, response, threshold)
     held_out = HeldOutPredictions({kind: held}, names, labels, truth.classes, truth.positive)
-    _check_predicted_rows_have_folds(held_out, metric)
-    return without_infinite(replace(held_out, training_rows=_training_rows(held_out, metric)), metric)
+    return without_infinite(_with_training_rows(held_out, metric), metric)
 
 
 def checked_held_out(
@@ -167,9 +166,7 @@ def checked_held_out(
         )
     if folds is not None:
         labels = folds_from_labels(folds, predictions.n_rows, predictions.n_repeats)
-        predictions = replace(predictions, folds=labels)
-        _check_predicted_rows_have_folds(predictions, metric)
-        predictions = replace(predictions, training_rows=_training_rows(predictions, metric))
+        predictions = _with_training_rows(replace(predictions, folds=labels), metric)
     return without_infinite(predictions, metric)
 
 
@@ -196,11 +193,13 @@ def folds_from_labels(labels: Any, n_rows: int, n_repeats: int) -> Codes:
     return codes if table.shape[1] == n_repeats else np.repeat(codes, n_repeats, axis=1)
 
 
-def _check_predicted_rows_have_folds(predictions: HeldOutPredictions, metric: Metric) -> None:
-    """Refuse a row with predictions and no fold, which means over folds would leave out without a word."""
-    if predictions.folds is None or (predictions.folds >= 0).all():
-        return
-    rows = np.flatnonzero((predictions.predicted(metric).any(axis=1) & (predictions.folds < 0)).any(axis=1))
+def _with_training_rows(predictions: HeldOutPredictions, metric: Metric) -> HeldOutPredictions:
+    """The predictions with the number of training rows that their folds tell.
+
+    A row with predictions and no fold, which means over folds would leave out without a word, is refused.
+    """
+    tested, folds = np.asarray(predictions.predicted(metric).any(axis=1)), predictions.folds
+    rows = np.flatnonzero([] if folds is None else (tested & (folds < 0)).any(axis=1))
     if rows.size:
         raise InputError(
             f"folds has a missing value in {counted(rows.size, 'row')} with predictions (the first is row "
@@ -208,6 +207,7 @@ def _check_predicted_rows_have_folds(predictions: HeldOutPredictions, metric: Me
             "or make its predictions NaN.",
             argument="folds",
         )
+    return replace(predictions, training_rows=training_rows_of(folds, tested))
 
 
 def without_infinite(predictions: HeldOutPredictions, metric: Metric) -> HeldOutPredictions:
@@ -225,10 +225,6 @@ def without_infinite(predictions: HeldOutPredictions, metric: Metric) -> HeldOut
     if not failed:
         return predictions
     return replace(predictions, responses=responses, failed=failed | dict(predictions.failed))
-
-
-def _training_rows(predictions: HeldOutPredictions, metric: Metric) -> float | None:
-    return training_rows_of(predictions.folds, np.asarray(predictions.predicted(metric).any(axis=1)))
 
 
 def training_rows_of(folds: Codes | None, tested: Booleans) -> float | None:

@@ -172,7 +172,13 @@ def read_inputs(
     )
     if aggregate is not None:
         check_aggregate(aggregate)
-    named, rule = _metric_and_rule(asked, metric, selection)
+    if metric is None and asked.metric is None:
+        instead = f" (the search itself has one: {asked.beyond})" if asked.beyond else ""
+        raise InputError(
+            f"metric must be given beside y_true, got None; a store alone needs neither{instead}.",
+            argument="metric",
+        )
+    named, rule = metric_named(_first(metric, asked.metric)), rule_of(_first(selection, asked.rule, "best"))
     if not (named.reads_truth or isinstance(source, HeldOutPredictions)):
         y_true, predictions, folds = _scores_alone(named, y_true, predictions, folds)
     y_true, predictions, folds, groups, sample_weight = in_one_order(
@@ -231,16 +237,6 @@ DECISIVE = {"metric", "aggregate", "selection", "groups", "sample_weight", "fold
 
 def _first(*values: Any) -> Any:
     return next((value for value in values if value is not None), None)
-
-
-def _metric_and_rule(asked: SearchQuestion, metric: Any, selection: Any) -> tuple[Metric, Rule]:
-    if metric is None and asked.metric is None:
-        instead = f" (the search itself has one: {asked.beyond})" if asked.beyond else ""
-        raise InputError(
-            f"metric must be given beside y_true, got None; a store alone needs neither{instead}.",
-            argument="metric",
-        )
-    return metric_named(_first(metric, asked.metric)), rule_of(_first(selection, asked.rule, "best"))
 
 
 def _scores_alone(metric: Metric, scores: Any, predictions: Any, folds: Any) -> tuple[Any, Any, Any]:

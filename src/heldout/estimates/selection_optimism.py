@@ -251,11 +251,6 @@ class _Column:
             values[self.usable] = self.centres.values
         return values
 
-    @property
-    def shift(self) -> Floats:
-        """(C,): from observed scores to centres; NaN for columns without."""
-        return np.where(self.usable, self.values - self.observed, np.nan)
-
     def noise(self, lanes: slice = slice(None)) -> Floats:
         """(L, C): NaN for columns without a centre."""
         assert self.centres is not None, "some column has a centre"
@@ -456,7 +451,9 @@ class _Replays:
         """(B,): the column that the rule selects in each bootstrap."""
         replay = self.evidence.replay
         ranges = [ScoreRange.of(score.metric) for score in replay.scores]
-        shift = np.stack([column.shift for column in read], axis=1)
+        # (C, M): from observed scores to centres; NaN for columns without.
+        moves = [np.where(column.usable, column.values - column.observed, np.nan) for column in read]
+        shift = np.stack(moves, axis=1)
 
         def values(lanes: slice) -> Floats:
             scores = [column.scores(possible, lanes) for column, possible in zip(read, ranges, strict=True)]

@@ -13,7 +13,7 @@ from heldout.estimates.data_flags import flags_of_choice
 from heldout.estimates.evidence import Candidates
 from heldout.estimates.intervals import holding
 from heldout.estimates.least_width import with_least_width
-from heldout.estimates.selection_optimism import FEWEST, SelectionOptimism, optimism_of
+from heldout.estimates.selection_optimism import FEWEST, optimism_of
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 from heldout.selection.base import SelectionFailedError
@@ -111,9 +111,6 @@ class Shrinkage(bootstrap.RowBootstrap):
             optimism = optimism_of(evidence, stratify=self.stratify)
         except SelectionFailedError as error:
             return no_value(evidence, self, str(error), flag=Flag.SELECTION_NOT_REPLAYABLE)
-        return self._concluded(evidence, optimism)
-
-    def _concluded(self, evidence: Candidates, optimism: SelectionOptimism) -> Estimate:
         metric, settings, sign = evidence.metric, evidence.settings, 1 if evidence.metric.greater_is_better else -1
         centre = evidence.uncorrected - sign * optimism.size
         value = centre - sign * optimism.unseen
