@@ -67,7 +67,7 @@ ATTRIBUTES = {
     "NestedEstimate": "outer_folds agreement n_fits n_fits_saved",
     "OuterFold": "repeat fold selected tested inner_scores score scores training_rows test_rows failures",
     "SearchBootstrapEstimate": "scheme bootstraps n_fits n_fits_saved",
-    "Bootstrap": "selected in_bag_score out_of_bag_score scores drawn left_out reason",
+    "SearchBootstrap": "selected in_bag_score out_of_bag_score scores drawn left_out reason",
     "Validation": "estimates rows method selected selected_name coefficients selection_frequency failures n_fits",
     "LearningCurve": "sizes mean standard_error estimate n_fits",
     "HeldOutSearchCV": OF_SEARCHES,
