@@ -147,7 +147,8 @@ def test_only_what_is_left_is_done() -> None:
     assert [line for line in resumed.lines if line.startswith("record")] == ["record 002", "record 102"]
 
 
-def test_an_interruption_acknowledges_what_is_there() -> None:
+def test_an_interruption_acknowledges_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("heldout.execution.run.COMMIT_AFTER_SECONDS", 60.0)  # a slow machine commits in between
     work = prepared({"interrupts": [False, True]})
     run = Diary()
     with pytest.raises(KeyboardInterrupt):
