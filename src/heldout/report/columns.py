@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
+from heldout._sklearn import rows_at
 from heldout._types import Floats
 from heldout.data.task import missing
 from heldout.report.entries import Facts
@@ -77,7 +78,7 @@ def columns_of(X: Any) -> Facts | None:
     if hasattr(X, "tocsc"):
         n_missing = int(np.isnan(X.data).sum()) if X.data.dtype.kind == "f" else 0
         return Facts(rows=rows, total=total, missing=n_missing, columns_with_gaps=0, rows_with_gaps=0, listed=())
-    arrays = _arrays(X)
+    arrays = [(name, np.asarray(rows_at(X, place, axis=1))) for place, name in enumerate(column_names(X))]
     gaps = [missing(array) for _, array in arrays]
     counts = [int(gap.sum()) for gap in gaps]
     places = sorted(range(total), key=lambda place: (-counts[place], place))[:MOST_COLUMNS]
@@ -97,15 +98,11 @@ def columns_of(X: Any) -> Facts | None:
     )
 
 
-def _arrays(X: Any) -> list[tuple[str, Any]]:
-    """Each column's name and values."""
+def column_names(X: Any) -> tuple[str, ...]:
+    """The names of columns; of an array "column 0" and so on."""
     if hasattr(X, "columns"):
-        names = [str(name) for name in X.columns]
-        if hasattr(X, "iloc"):
-            return [(name, np.asarray(X.iloc[:, place])) for place, name in enumerate(names)]
-        return [(name, np.asarray(X[name])) for name in X.columns]
-    array = np.asarray(X)
-    return [(f"column {place}", array[:, place]) for place in range(array.shape[1])]
+        return tuple(str(name) for name in X.columns)
+    return tuple(f"column {place}" for place in range(X.shape[1]))
 
 
 def _known(array: Any, gap: Any) -> Any:

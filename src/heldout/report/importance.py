@@ -26,6 +26,7 @@ from heldout.execution.responses import coded_responses, fold_scores, has_respon
 from heldout.execution.threads import single_threaded
 from heldout.folds.splits import Split
 from heldout.metrics.base import Metric, Response
+from heldout.report.columns import column_names
 from heldout.report.entries import Facts
 from heldout.result import Evaluation
 
@@ -149,13 +150,6 @@ def importance_of(evaluation: Evaluation) -> Facts | None:
     order = np.argsort(-mean, kind="stable")
     columns = tuple(Facts(column=names[j], mean=float(mean[j]), spread=spread[j]) for j in order)
     return Facts(columns=columns, splits=len(per_split), permutations=PERMUTATIONS)
-
-
-def column_names(X: Any) -> tuple[str, ...]:
-    """The names of columns; of an array "column 0" and so on."""
-    if hasattr(X, "columns"):
-        return tuple(str(name) for name in X.columns)
-    return tuple(f"column {place}" for place in range(X.shape[1]))
 
 
 def _losses(evaluation: Evaluation, metric: Metric, model: Any, place: tuple[int, int]) -> Floats | None:
