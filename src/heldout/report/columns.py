@@ -78,7 +78,8 @@ def columns_of(X: Any) -> Facts | None:
     if hasattr(X, "tocsc"):
         n_missing = int(np.isnan(X.data).sum()) if X.data.dtype.kind == "f" else 0
         return Facts(rows=rows, total=total, missing=n_missing, columns_with_gaps=0, rows_with_gaps=0, listed=())
-    arrays = [(name, np.asarray(rows_at(X, place, axis=1))) for place, name in enumerate(column_names(X))]
+    columns = [rows_at(X, place, axis=1) for place in range(total)] if hasattr(X, "columns") else np.asarray(X).T
+    arrays = [(name, np.asarray(column)) for name, column in zip(column_names(X), columns, strict=True)]
     gaps = [missing(array) for _, array in arrays]
     counts = [int(gap.sum()) for gap in gaps]
     places = sorted(range(total), key=lambda place: (-counts[place], place))[:MOST_COLUMNS]

@@ -45,10 +45,7 @@ def explore(ranking: Facts | None, scale: Scale) -> Facts:
 
 def _together(parts: Sequence[FamilySlice], scale: Scale) -> tuple[tuple[str, str, str], ...]:
     """Figures of the families with several parameters; the first of a family are those of the largest reach."""
-    families: dict[str, list[FamilySlice]] = {}
-    for part in parts:
-        families.setdefault(part.family, []).append(part)
-    several = [own for own in families.values() if len(own) > 1 and shared_by(own[:2]) > 2]
+    several = [own for own in by_family(parts).values() if len(own) > 1 and shared_by(own[:2]) > 2]
     figures = []
     for number, own in enumerate(several[:MOST_TOGETHER]):
         beside = own[:MOST_BESIDE]
@@ -114,8 +111,8 @@ class FamilySlice:
     @property
     def reach(self) -> float:
         """How far the best scores of the steps are apart."""
-        best = [score for place in self.leaders if (score := self.configurations[place].score) is not None]
-        return max(best) - min(best)
+        best = [self.configurations[place].score for place in self.leaders]
+        return float(max(best) - min(best))
 
 
 def slices_of(rows: Sequence[Facts]) -> tuple[FamilySlice, ...]:
@@ -129,20 +126,18 @@ def slices_of(rows: Sequence[Facts]) -> tuple[FamilySlice, ...]:
     slices: list[FamilySlice] = []
     for family, members in by_family(row for row in rows if row.score is not None).items():
         names = dict.fromkeys(name for row in members for name in row.parameters)
-        of_family = [made for name in names if (made := _slice(family, name, members)) is not None]
-        slices += sorted(of_family, key=lambda made: -made.reach)
+        of_family = [_slice(family, name, members) for name in names]
+        slices += sorted((part for part in of_family if len(part.leaders) > 1), key=lambda part: -part.reach)
     return tuple(slices)
 
 
-def _slice(family: str, name: str, members: Sequence[Facts]) -> FamilySlice | None:
-    """None for a parameter with a single value."""
+def _slice(family: str, name: str, members: Sequence[Facts]) -> FamilySlice:
     rows = [row for row in members if name in row.parameters]
     axis = axis_of(name, name, [row.index for row in rows], [row.parameters[name] for row in rows])
     steps = axis.values if not axis.is_numeric or (eighths := eighths_of(axis.values)) is None else eighths
     # The rows are sorted, so the first place in each step is that of the best.
     leaders = sorted(np.unique(steps, return_index=True)[1].tolist(), key=lambda place: axis.values[place])
-    several = len(np.unique(axis.values)) > 1
-    return FamilySlice(family, axis, tuple(rows), tuple(leaders)) if several else None
+    return FamilySlice(family, axis, tuple(rows), tuple(leaders))
 
 
 MOST_DOTS = 250
@@ -224,10 +219,10 @@ def ordered_svg(rows: Rows, scale: Scale, *, key: str) -> str:
 
 def trained_svg(rows: Rows, scale: Scale, *, key: str) -> str:
     """The score on held-out rows over that on training rows."""
-    both = [Facts({**row, "score": row.mean}) for row in rows if row.train is not None and row.mean is not None]
+    both = [Facts(row, score=row.mean) for row in rows if row.train is not None and row.mean is not None]
     if not both:
         return ""
-    places = {row.index: row.train for row in both if row.train is not None}
+    places = {row.index: row.train for row in both}
     ends = reach_of([*places.values(), *_scores(both)], scale.range)
 
     def behind(ax: Any) -> None:
@@ -345,12 +340,12 @@ def family_colours(rows: Rows) -> dict[str, tuple[str, bool]]:
 
 def _families(rows: Rows, places: dict[int, float]) -> list[Dots]:
     """A layer of dots for each family, the best family first."""
-    colours = family_colours(rows)
-    layers = []
-    for family, members in by_family(rows).items():
-        indices = [row.index for row in members]
-        layers.append(Dots(*colours[family], [places[index] for index in indices], _scores(members), indices))
-    return layers
+    members = by_family(rows)
+    indices = {family: [row.index for row in members[family]] for family in members}
+    return [
+        Dots(*look, [places[index] for index in indices[family]], _scores(members[family]), indices[family])
+        for family, look in family_colours(rows).items()
+    ]
 
 
 def _shaded(rows: Rows, points: Callable[[Facts], list[tuple[float, float]]]) -> list[Dots]:
@@ -380,7 +375,7 @@ def _ends(name: str, values: Sequence[float], rows: Rows) -> tuple[str, ...]:
 
 
 def _scores(rows: Rows) -> list[float]:
-    return [row.score for row in rows if row.score is not None]
+    return [row.score for row in rows]
 
 
 def _text(value: Any) -> str:

@@ -249,9 +249,9 @@ def best_of_families(rows: Sequence[Facts]) -> tuple[Facts, ...]:
     )
 
 
-def by_family(rows: Iterable[Facts]) -> dict[str, list[Facts]]:
-    """The rows of each family, in their order."""
-    families: dict[str, list[Facts]] = {}
+def by_family(rows: Iterable[Any]) -> dict[str, list[Any]]:
+    """The rows, or slices, of each family, in their order."""
+    families: dict[str, list[Any]] = {}
     for row in rows:
         families.setdefault(row.family, []).append(row)
     return families
