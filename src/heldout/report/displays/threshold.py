@@ -123,8 +123,9 @@ class ThresholdChoiceDisplay(base.TitledDisplay):
         if found.part is not None:
             raise InputError("thresholds need the predictions of all rows; search with `keep_predictions=True`.")
         tuned = evaluation.metrics[evaluation.refit_metric] if metric is None else metric
-        is_binary = task.truth.kind is TaskKind.BINARY  # of other tasks the rule says what it is for
-        if is_binary and not {Response.DECISION, Response.PROBABILITIES} & found.responses.keys():
+        if task.truth.kind is not TaskKind.BINARY:
+            raise InputError(f"{cls.__name__} is for binary tasks, and this one is {task.truth.kind}.")
+        if not {Response.DECISION, Response.PROBABILITIES} & found.responses.keys():
             raise InputError(
                 f"a threshold cuts decisions or probabilities, and the search kept {', '.join(found.responses)} "
                 "only; search with a metric that reads them too, such as 'roc_auc' or 'neg_log_loss'."
