@@ -52,7 +52,7 @@ DOCUMENTED = (
     Documented("heldout.folds.plans:FoldPlan", ("fold-plan",)),
     Documented("heldout.spaces.submodels.base:Submodels", ("submodels",)),
     Documented("heldout.spaces.submodels.base:Subtransformers", ("submodels",)),
-    Documented("heldout.protocols.validation.corrections.base:Correction", ("correction",)),
+    Documented("heldout.protocols.validation.corrections:Correction", ("correction",)),
     Documented("heldout.execution.store:Store", ("store",)),
     Documented("heldout.execution.store:Run", ("store",)),
 )

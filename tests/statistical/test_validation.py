@@ -18,8 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
 from heldout.metrics import metric_named
-from heldout.protocols.validation.corrections.left_out import OutOfBag, Point632, Point632Plus
-from heldout.protocols.validation.corrections.optimism import Optimism
+from heldout.protocols.validation.corrections import Optimism, OutOfBag, Point632, Point632Plus
 
 Z = 4.5
 CORRECTIONS = (Optimism(), Point632(), Point632Plus(), OutOfBag())

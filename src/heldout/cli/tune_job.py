@@ -70,7 +70,8 @@ from heldout.result import Evaluation
 def scorer_of(name: str, truth: Truth) -> Any:
     """scikit-learn's scorer, or ours, by its name or a loss's own (``log_loss``)."""
 
-    measured = check_fits_named(name, truth)
+    with about_option("--metric", name):
+        measured = check_fits(metric_named(name), truth)
     known = set(get_scorer_names())
     found = next(
         (known_as for known_as in (name, measured.name, f"neg_{measured.name}") if known_as in known), None
@@ -79,12 +80,6 @@ def scorer_of(name: str, truth: Truth) -> Any:
         return scorer(measured)
     _try_out(measured, name, truth)
     return get_scorer(found)
-
-
-def check_fits_named(name: str, truth: Truth) -> Metric:
-    """The metric of that name; one that does not fit the target is refused."""
-    with about_option("--metric", name):
-        return check_fits(metric_named(name), truth)
 
 
 def _try_out(metric: Metric, name: str, truth: Truth) -> None:
@@ -160,11 +155,6 @@ def space_of(
     if own is not None:
         _check_kind(space, options, task)
     return _able(space, options, task, metrics, console)
-
-
-def n_planned(space: FileSpace, options: TuneOptions, configurations: Configurations) -> int:
-    """How many configurations there will be, at most."""
-    return (options.n_trials or space.size or N_TRIALS) if space.search == OPTUNA else len(configurations)
 
 
 def configurations_of(space: FileSpace, options: TuneOptions) -> Configurations:
@@ -366,7 +356,7 @@ def job_of(options: TuneOptions, console: Console) -> TuneJob:
         configurations = Configurations(imputed(one, imputation) for one in configurations)
         if not has_missing(task.X):
             console.note(Flag.NOTHING_MISSING.filled())
-    number = n_planned(space, options, configurations)
+    number = (options.n_trials or space.size or N_TRIALS) if space.search == OPTUNA else len(configurations)
     console.say(_plan_sentence(options, folds, number, space))
     why_pooled = "" if options.aggregate else _why_pooled(options, task, scoring, folds)
     if why_pooled:

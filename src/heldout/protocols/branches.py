@@ -26,7 +26,7 @@ from heldout.estimates.question import Settings
 from heldout.evaluate import evaluation_of
 from heldout.execution.cells import CellResult
 from heldout.execution.collect import RaceResults, mean_over_splits
-from heldout.execution.conclusion import Choose, chosen_in, pooled_scores, winner_of, with_constants
+from heldout.execution.conclusion import chosen_in, pooled_scores, winner_of, with_constants
 from heldout.execution.plan import Race, race_of_search
 from heldout.execution.run import OpenRun, RunSettings, open_run
 from heldout.execution.search import Search, check_search
@@ -203,8 +203,7 @@ def run_branches(
         everywhere = None if across is None else across(chosen)
         fitted = [one.winner if everywhere is None else everywhere for one in chosen]
         tested = _tested(run, search, whole.refit_metric, branches, fitted, chosen)
-    choose = None if everywhere is None else _always(everywhere)
-    decided = chosen_in(search, whole, choose=choose)
+    decided = chosen_in(search, whole, choose=None if everywhere is None else lambda *_: everywhere)
     evaluation = evaluation_of(decided, running, time.perf_counter() - started)
     fitted_anew = zip(branches, fitted, strict=True)
     n_refits = sum(j is not None and branch.refit.place not in known for branch, j in fitted_anew) + search.refit
@@ -215,10 +214,6 @@ def run_branches(
         n_fits=whole.n_fits + sum(one.n_fits for one in chosen) + n_refits,
         n_fits_saved=whole.n_fits_saved + sum(one.n_fits_saved for one in chosen),
     )
-
-
-def _always(configuration: int) -> Choose:
-    return lambda found, configurations: configuration
 
 
 def _chosen(search: Search, found: RaceResults, counts: Counts | None) -> BranchWinner:

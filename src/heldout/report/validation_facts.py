@@ -17,7 +17,7 @@ from heldout.imputation.coefficients import PooledCoefficients
 from heldout.imputation.imputed_model import member_of
 from heldout.metrics.base import Metric, Response, oriented
 from heldout.metrics.named import in_sentence
-from heldout.protocols.validation.corrections.optimism import memorising
+from heldout.protocols.validation.corrections import memorising
 from heldout.protocols.validation.curves import (
     CALIBRATION_SOURCES,
     CONFIDENCE_LEVEL,

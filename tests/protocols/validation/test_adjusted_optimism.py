@@ -16,7 +16,7 @@ from heldout.imputation.settings import Imputation
 from heldout.metrics import metric_named
 from heldout.protocols.drawn_rows import drawn_rows
 from heldout.protocols.validation.arguments import ValidationArguments
-from heldout.protocols.validation.corrections.optimism import adjusted_optimism
+from heldout.protocols.validation.corrections import adjusted_optimism
 from heldout.protocols.validation.plan import INNER
 from heldout.protocols.validation.replicates import ReplicateScores
 

@@ -33,8 +33,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
 from heldout.metrics import metric_named
-from heldout.protocols.validation.corrections.left_out import OutOfBag, Point632, Point632Plus
-from heldout.protocols.validation.corrections.optimism import Optimism
+from heldout.protocols.validation.corrections import Optimism, OutOfBag, Point632, Point632Plus
 from heldout.protocols.validation.intervals import interval_of
 
 EFFECTS = np.array([1.0, -0.8, 0.5, 0, 0, 0, 0, 0, 0, 0])

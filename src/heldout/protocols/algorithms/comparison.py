@@ -419,8 +419,9 @@ class AlgorithmComparison(Record, WithMethodsText):
             return f"{deploy}."
         all_of_them = counted(len(self.evaluation.configurations), "configuration")
         before = f" (uncorrected {_number(self.overall.uncorrected)})"
+        interval = "" if self.overall.interval is None else f" {self.overall.interval}"
         return (
-            f"{deploy}: {self.metric} {_number(self.overall.value)}{_after(self.overall.interval)}, "
+            f"{deploy}: {self.metric} {_number(self.overall.value)}{interval}, "
             f"{'corrected' if self.is_corrected else 'not corrected'} for the choice among all {all_of_them} of "
             f"{counted(len(self.algorithms), 'algorithm')}{before if self.is_corrected else ''}."
         )
@@ -448,7 +449,3 @@ class AlgorithmComparison(Record, WithMethodsText):
 
 def _number(value: float) -> str:
     return number_text(json_number(value), 4)
-
-
-def _after(interval: Interval | None) -> str:
-    return "" if interval is None else f" {interval}"

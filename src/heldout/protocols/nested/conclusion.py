@@ -149,10 +149,8 @@ class _Conclusion:
         flags |= self._flags()
         constant = constant_of_rows(metric, search.task.truth, self._segments(), search.task.sample_weight)
         agreement = agreement_of([fold.selected for fold in self.outer], names)
-        frequency = np.zeros(len(names))
-        frequency[list(agreement.wins)] = np.array(list(agreement.wins.values())) / max(
-            sum(agreement.wins.values()), 1
-        )
+        selected = [fold.selected for fold in self.outer if fold.selected is not None]
+        frequency = np.bincount(selected, minlength=len(names)) / max(len(selected), 1)
         estimate = final_estimate(
             metric,
             "nested_cv",

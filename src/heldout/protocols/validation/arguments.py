@@ -130,6 +130,8 @@ class ValidationArguments:
         )  # fmt: skip
 
     def record(self) -> dict[str, Any]:
+        imputation = imputation_of(self.imputation)
+        settings = imputation and {each.name: getattr(imputation, each.name) for each in fields(imputation)}
         return {
             "method": usual_name("method", self.method) if isinstance(self.method, str) else self.method.name,
             "n_bootstraps": self.n_bootstraps,
@@ -137,7 +139,7 @@ class ValidationArguments:
             "interval": self.interval,
             "adjust_optimism": self.adjust_optimism,
             "n_inner_bootstraps": self.n_inner_bootstraps if self._draws_twice(self.interval) else None,
-            "imputation": json_safe(_settings_of(imputation_of(self.imputation))),
+            "imputation": json_safe(settings),
             "confidence_level": self.confidence_level,
             "alternative": self.alternative,
         }
@@ -327,14 +329,6 @@ def _routed(models: Configurations, weights: Floats | None, groups: Array | None
     if weights is not None:
         check_weights_fit((model.name, model.fresh()) for model in models)
     return routed_to_fit(((model.model or "", model.fresh()) for model in models), weights, groups)
-
-
-def _settings_of(imputation: Imputation | None) -> dict[str, Any] | None:
-    return (
-        None
-        if imputation is None
-        else {field.name: getattr(imputation, field.name) for field in fields(imputation)}
-    )
 
 
 def _flags_of_imputing(imputation: Imputation) -> dict[Flag, str]:

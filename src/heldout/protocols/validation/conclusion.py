@@ -26,12 +26,14 @@ from heldout.metrics.base import Metric, oriented, positive_of
 from heldout.metrics.calibration import FittedPart
 from heldout.protocols.validation import intervals
 from heldout.protocols.validation.coefficients import FittedCoefficients, calibrates_itself
-from heldout.protocols.validation.corrections import CORRECTIONS
-from heldout.protocols.validation.corrections.base import CorrectedScore, Correction, corrected_score
-from heldout.protocols.validation.corrections.optimism import (
+from heldout.protocols.validation.corrections import (
+    CORRECTIONS,
     Automatic,
+    CorrectedScore,
+    Correction,
     Memorising,
     Optimism,
+    corrected_score,
     memorising,
     with_inner_optimism,
 )
@@ -137,7 +139,7 @@ class ValidationConclusion:
             flags |= Flag.NO_COEFFICIENTS.of(why=coefficients)
             coefficients = None
         # A model that could not be fitted on all rows had no samples.
-        n_fits = self.plan.n_fits - self.plan.n_bootstraps * sum(not one.rows for one in candidates)
+        n_fits = self.plan.n_cells + 1 - self.plan.n_bootstraps * sum(not one.rows for one in candidates)
         return Validation(
             estimates={name: self._estimate(one, selected, replicates, flags) for name, one in measured.items()},
             rows={name: one.row for name, one in measured.items()},

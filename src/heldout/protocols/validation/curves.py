@@ -27,7 +27,7 @@ from heldout.kernels.reference_curves import Lowess, net_benefit, roc_points
 from heldout.metrics.base import Response
 from heldout.metrics.survival import observed_by
 from heldout.protocols.drawn_rows import drawn_rows
-from heldout.protocols.validation.corrections.optimism import memorising
+from heldout.protocols.validation.corrections import memorising
 from heldout.protocols.validation.replicates import Replicates
 
 CONFIDENCE_LEVEL = 0.95

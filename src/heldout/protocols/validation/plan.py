@@ -39,7 +39,7 @@ from heldout.imputation.tables import stacked
 from heldout.metrics.base import Metric, Response
 from heldout.protocols.drawn_rows import Demands, draw, drawn_rows
 from heldout.protocols.validation.coefficients import FittedCoefficients, fitted_coefficients, why_not_pooled
-from heldout.protocols.validation.corrections.base import Correction
+from heldout.protocols.validation.corrections import Correction
 from heldout.protocols.validation.replicates import Replicates
 from heldout.selection.bootstrap_draws import UndefinedDrawsError, always, inner_counts
 
@@ -501,13 +501,8 @@ class ValidationPlan:
         return self._n_outer_cells + self.n_last * self.n_inner
 
     @property
-    def n_fits(self) -> int:
-        """The cells, and the last fit of the selected model on all rows."""
-        return self.n_cells + 1
-
-    @property
     def most_fits(self) -> int:
-        """An upper bound of ``n_fits``."""
+        """An upper bound of the cells and the last fit of the selected model on all rows."""
         return self.most_cells + 1
 
     @property

@@ -187,13 +187,14 @@ class LongFormat(WideFormat):
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         return uses.described and export.table is not None and export.table.metadata is None
 
-    def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
+    def checked(self, table: Table, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
         if not uses.described:
             raise InputError(
                 "a long table needs the column that identifies the configuration of a line and the one of its row; "
                 "name them with `configuration=` and `row=`."
             )
-        return {"": export.table_with()}, uses
+        check_target(uses, table.name)
+        return {"": table}, uses
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         repeats, remarks = None, []

@@ -17,9 +17,14 @@ from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.metrics import custom, metric_named
 from heldout.metrics.base import Response
-from heldout.protocols.validation.corrections import CORRECTIONS, Optimism, OutOfBag, correction_named
-from heldout.protocols.validation.corrections.base import CorrectedScore
-from heldout.protocols.validation.corrections.left_out import weigh
+from heldout.protocols.validation.corrections import (
+    CORRECTIONS,
+    CorrectedScore,
+    Optimism,
+    OutOfBag,
+    correction_named,
+    weigh,
+)
 from heldout.protocols.validation.replicates import Replicates
 from heldout.protocols.words import PROTOCOL_WORDS
 

@@ -12,8 +12,8 @@ from heldout.data.task import TaskKind, Truth, truth_of
 from heldout.metrics import custom, metric_named
 from heldout.metrics.base import Response
 from heldout.metrics.named import DECLARED
-from heldout.protocols.validation.corrections import left_out as module
-from heldout.protocols.validation.corrections.left_out import no_information, over_pairs
+from heldout.protocols.validation import corrections as module
+from heldout.protocols.validation.corrections import no_information, over_pairs
 from heldout.protocols.validation.replicates import Replicates
 
 N = 14

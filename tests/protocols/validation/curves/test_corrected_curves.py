@@ -16,7 +16,7 @@ from heldout.flags import Flag
 from heldout.metrics import metric_named
 from heldout.metrics.base import Response
 from heldout.protocols.validation import curves
-from heldout.protocols.validation.corrections.optimism import Memorising
+from heldout.protocols.validation.corrections import Memorising
 from heldout.protocols.validation.curves import calibration_curve, decision_curve, roc_curve, smoothed
 from heldout.protocols.validation.replicates import Replicates
 
