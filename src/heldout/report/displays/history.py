@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -100,14 +101,14 @@ class SearchHistoryDisplay(base.ScoredDisplay):
         question = evaluation.question(scorer)
         predictions, truth = evaluation.predictions, evaluation.task.truth
         n = len(evaluation.configurations)
-        how: Any = {"draws_rows": chosen.draws_rows, "known": evaluation.known_scores}
+        gathered = partial(gather, draws_rows=chosen.draws_rows, score_tables=evaluation.known_scores)
         known = None if own is None else evaluation.estimates.get(scorer)
         is_own = known is not None and Flag.CROSS_FITTED not in known.flags
-        whole = known if known and is_own else answer(chosen, gather(truth, predictions, question, **how))
+        whole = known if known and is_own else answer(chosen, gathered(truth, predictions, question))
 
         def after(count: int) -> Estimate | None:
             try:
-                first = gather(truth, among_first(predictions, count), replace(question, winner=None), **how)
+                first = gathered(truth, among_first(predictions, count), replace(question, winner=None))
                 return answer(chosen, first)
             except InputError:  # none of them has a score yet, or too few for the method
                 return None
