@@ -23,7 +23,7 @@ from sklearn.utils.validation import has_fit_parameter
 from heldout import _defaults
 from heldout._sklearn import BaseSearchCV, gathered_scorers, scorers_of_search
 from heldout._streams import numpy_seed
-from heldout.arguments.sampling import sample_configurations
+from heldout.arguments.random_search import sample_configurations
 from heldout.arguments.target import checked_target, rows_of, task_of
 from heldout.configurations import Configurations, are_same, checked_entries, checked_model, make_configurations
 from heldout.data.row_labels import in_one_order

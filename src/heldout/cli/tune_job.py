@@ -21,7 +21,7 @@ from sklearn.utils.validation import has_fit_parameter
 from heldout import _defaults, spaces
 from heldout._sklearn import BaseSearchCV
 from heldout._text import counted
-from heldout.arguments.sampling import sample_configurations
+from heldout.arguments.random_search import sample_configurations
 from heldout.cli.console import Console
 from heldout.cli.files import OutputFolder, save_model, write_predictions, write_report_files
 from heldout.cli.options import about_option, flag_of, option_fields

@@ -16,8 +16,9 @@ from heldout.estimates.intervals import effective_units
 from heldout.estimates.question import Aggregate, Settings
 from heldout.flags import Flag
 from heldout.kernels.dispatch import KERNELS
-from heldout.metrics.aggregate import AggregateScore, constant_score
+from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, needed_codes, oriented, quiet_if_foreign
+from heldout.metrics.constant_model import constant_score
 from heldout.selection import Rule
 from heldout.selection.base import NONE_CHOSEN, Choice, is_best_score
 from heldout.selection.bootstrap_draws import RowBlocks

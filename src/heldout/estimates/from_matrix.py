@@ -18,8 +18,9 @@ from heldout.estimates.evidence import Candidates, predictions_of
 from heldout.estimates.ordered_rows import check_without_groups, in_blocks
 from heldout.estimates.question import Question, Scales, Scored
 from heldout.flags import Flag
-from heldout.metrics.aggregate import AggregateScore, PairSegment, alignable, constant_of_rows, reads_ranks
+from heldout.metrics.aggregate import AggregateScore, PairSegment, alignable, reads_ranks
 from heldout.metrics.base import Metric, is_pair_based, oriented, positive_of, quiet_if_foreign
+from heldout.metrics.constant_model import constant_of_rows
 from heldout.metrics.ranking import RocAuc
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import Best, Choice

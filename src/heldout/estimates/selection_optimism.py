@@ -1,7 +1,7 @@
 """Optimism: by how much, and how unsurely, a selection flatters, replayed around shrunken centres.
 
-In every bootstrap b the candidates have the scores s + D_b, where s are their centres (``centres.py``) and D_b is
-how far their scores on the drawn rows are from their mean over all bootstraps. The rule that chose the winner w
+In every bootstrap b the candidates have the scores s + D_b, where s are their ``shrunken_centres`` and D_b is how
+far their scores on the drawn rows are from their mean over all bootstraps. The rule that chose the winner w
 selects w_b among them, and the selected is better than its centre by z_b = D_b[w_b]/sd(D[w_b]) of its own standard
 deviations. The winner is as lucky in its own: the optimism is sd(D_w) times the mean of z. Without that a quiet
 winner would pay for the luck of noisy columns.
@@ -35,10 +35,10 @@ from heldout._streams import stream
 from heldout._types import Booleans, Counts, Floats, Indices
 from heldout.data.task import TaskKind, Truth
 from heldout.estimates.bootstrap import draws_of, map_draws
-from heldout.estimates.centres import Centres, ScoreRange, shrunken, unit_of
 from heldout.estimates.evidence import Candidates
 from heldout.estimates.intervals import open_sided
 from heldout.estimates.question import Settings
+from heldout.estimates.shrunken_centres import Centres, ScoreRange, shrunken, unit_of
 from heldout.estimates.types import Interval
 from heldout.flags import Flag
 from heldout.metrics.aggregate import AggregateScore, aggregate_score, alignable, aligned, reads_ranks

@@ -17,7 +17,7 @@ import numpy as np
 from heldout._text import counted
 from heldout._types import Floats
 from heldout.data.task import Task
-from heldout.estimates.centres import competing
+from heldout.estimates.shrunken_centres import competing
 from heldout.estimates.training_size import SizeCorrection
 from heldout.estimates.types import Estimate
 from heldout.execution.cells import CellKey, CellResult, CellState, check_predictions

@@ -32,7 +32,7 @@ from heldout.execution.run import OpenRun, RunSettings, open_run
 from heldout.execution.search import Search, check_search
 from heldout.flags import Flag
 from heldout.folds.splits import Folds, Rows, Split
-from heldout.metrics.aggregate import constant_of_rows
+from heldout.metrics.constant_model import constant_of_rows
 from heldout.metrics.custom import OpaqueMetric
 from heldout.result import Evaluation
 

@@ -43,10 +43,10 @@ class Shrinkage(bootstrap.RowBootstrap):
 
     The best of noisy scores is too good because observed scores M_c are more spread out than true ones. Their noise
     D_bc is estimated by bootstraps of the held-out rows. So the scores are shrunk towards each other until they are
-    as spread out as the true ones, their centres (``heldout.estimates.centres``); noise is added, and the rule that
-    chose the winner selects again: w_b. The selected score exceeds its centre by z_b = D_b[w_b]/sd(D[w_b]) of its
-    own standard deviations (minus the mean noise of that column, if a best possible score cuts it off). The winner
-    had the same luck, in its own standard deviations, and
+    as spread out as the true ones (``heldout.estimates.shrunken_centres``); noise is added, and the rule that chose
+    the winner selects again: w_b. The selected score exceeds its centre by z_b = D_b[w_b]/sd(D[w_b]) of its own
+    standard deviations (minus the mean noise of that column, if a best possible score cuts it off). The winner had
+    the same luck, in its own standard deviations, and
 
         value = M_w - sd(D_w) · mean_b z_b - u.
 

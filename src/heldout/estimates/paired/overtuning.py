@@ -23,10 +23,10 @@ from heldout.configurations import Configuration, are_same
 from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.estimates.bootstrap import is_unbiased
-from heldout.estimates.centres import ScoreRange, shrunken
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.paired.scores import PairedScores, curve_points, mean_best, own_controls, paired_scores
 from heldout.estimates.question import Question
+from heldout.estimates.shrunken_centres import ScoreRange, shrunken
 from heldout.folds.splits import Folds
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 

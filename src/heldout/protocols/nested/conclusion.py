@@ -39,8 +39,8 @@ from heldout.execution.collect import mean_over_splits
 from heldout.execution.conclusion import flags_of_order
 from heldout.execution.search import Search
 from heldout.flags import Flag
-from heldout.metrics.aggregate import constant_of_rows
 from heldout.metrics.base import Metric, Response, at_times_of, is_undefined, quiet_if_foreign
+from heldout.metrics.constant_model import constant_of_rows
 from heldout.metrics.custom import OpaqueMetric
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 from heldout.protocols.branches import BranchedSearch, BranchScore

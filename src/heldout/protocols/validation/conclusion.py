@@ -21,9 +21,9 @@ from heldout.execution.row_flags import flags_of_copies
 from heldout.execution.threads import on_one_thread
 from heldout.flags import Flag
 from heldout.imputation.coefficients import PooledCoefficients
-from heldout.metrics.aggregate import constant_of_rows
 from heldout.metrics.base import Metric, oriented, positive_of
 from heldout.metrics.calibration import FittedPart
+from heldout.metrics.constant_model import constant_of_rows
 from heldout.protocols.validation import intervals
 from heldout.protocols.validation.coefficients import FittedCoefficients, calibrates_itself
 from heldout.protocols.validation.corrections import (

@@ -12,7 +12,7 @@ from scipy.stats import loguniform, uniform
 from sklearn.linear_model import Lasso, LinearRegression, Ridge
 from sklearn.model_selection import ParameterSampler
 
-from heldout.arguments.sampling import sample_configurations
+from heldout.arguments.random_search import sample_configurations
 from heldout.errors import HeldoutWarning, InputError
 
 ALPHA = {"alpha": loguniform(0.1, 10)}

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from heldout._types import Floats
-from heldout.estimates.centres import MOST_NOISE, Centres, ScoreRange, unit_of
-from heldout.estimates.centres import shrunken as overwriting
+from heldout.estimates.shrunken_centres import MOST_NOISE, Centres, ScoreRange, unit_of
+from heldout.estimates.shrunken_centres import shrunken as overwriting
 from heldout.metrics import metric_named
 
 ENDLESS = ScoreRange(-np.inf, np.inf)
