@@ -174,7 +174,7 @@ RESULTS: dict[str, tuple[Callable[[], Any], Callable[[Any], str]]] = {
     "Agreement": (lambda: nested().agreement, lambda found: f"{found.share:.0%}"),
     "OuterFold": (lambda: nested().outer_folds[0], lambda found: number(found.score)),
     "SearchBootstrapEstimate": (search_bootstrap, lambda found: number(found.value)),
-    "Bootstrap": (lambda: search_bootstrap().bootstraps[0], lambda found: number(found.out_of_bag_score)),
+    "SearchBootstrap": (lambda: search_bootstrap().bootstraps[0], lambda found: number(found.out_of_bag_score)),
     "AlgorithmComparison": (algorithms, lambda found: number(found["logistic"].nested)),
     "ComparedAlgorithm": (lambda: algorithms()[EVIL], lambda found: number(found.nested)),
     "FitCosts": (lambda: algorithms()[EVIL].costs, lambda found: str(found.flat_fits)),

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -230,6 +230,7 @@ def test_reach_without_ends_is_the_width():
 
 @pytest.mark.parametrize("possible", [ACCURACY, LOSS, ENDLESS, ScoreRange(-np.inf, 1.0), ScoreRange(0.0, np.inf)])
 @given(share=st.floats(0, 1), width=st.floats(0, 10))
+@example(share=1e-308, width=1.0)
 def test_reach_holds_the_score_and_ends_in_the_range(possible, share, width):
     score = {ACCURACY: share, LOSS: -share}.get(possible, share)
     low, high = possible.reach(score, width)

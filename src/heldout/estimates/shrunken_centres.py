@@ -83,6 +83,7 @@ class ScoreRange:
         if here > 0 and width > 0:
             c = width * (width / here)  # not width**2, which may be beyond float64
             if math.isfinite(self.worst) and math.isfinite(self.best):
+                c = min(c, 1e100)  # the ends are those of the range already, and its square is a number
                 # (1 + c) x² - (2 score + c (worst + best)) x + score² + c worst best = 0
                 half = score + c * (self.worst + self.best) / 2
                 # Rounding errors may take a difference of two squares that are equal just below 0.

@@ -30,8 +30,7 @@ from heldout.protocols.nested.estimate import Agreement, NestedEstimate, OuterFo
 from heldout.protocols.nested.plan import BatesHastieTibshirani
 from heldout.protocols.nested.protocol import nested_cv
 from heldout.protocols.pooled_performance import PooledScore, pool_scores, pooled_performance
-from heldout.protocols.search_bootstrap import SearchBootstrap as Bootstrap
-from heldout.protocols.search_bootstrap import SearchBootstrapEstimate, bootstrap_search
+from heldout.protocols.search_bootstrap import SearchBootstrap, SearchBootstrapEstimate, bootstrap_search
 from heldout.protocols.validation.arguments import bootstrap_validate
 from heldout.protocols.validation.coefficients import FittedCoefficients
 from heldout.protocols.validation.curves import CalibrationCurve, DecisionCurve, RocCurve
@@ -44,7 +43,6 @@ __all__ = [
     "AlgorithmSelections",
     "BackwardSelection",
     "BatesHastieTibshirani",
-    "Bootstrap",
     "CalibrationCurve",
     "Candidate",
     "ChainedImputer",
@@ -64,6 +62,7 @@ __all__ = [
     "PowerLaw",
     "Relevance",
     "RocCurve",
+    "SearchBootstrap",
     "SearchBootstrapEstimate",
     "Validation",
     "ValidationRow",
