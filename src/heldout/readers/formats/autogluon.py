@@ -16,7 +16,7 @@ from typing import Any
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import quoted
-from heldout.readers.formats.tool import INDEX, ColumnUses, Export, Tool, check_target, is_frame, of_kind, parts_of
+from heldout.readers.formats.tool import INDEX, ColumnUses, Export, Tool, is_frame, of_kind, parts_of
 from heldout.readers.long_table import LineRoles
 from heldout.readers.tables import Table, table_of_frame
 
@@ -51,7 +51,6 @@ class AutoGluon(Tool):
                 f"{export.name} is a leaderboard of AutoGluon, which has one score for each model and no "
                 "predictions; give predictor.predict_proba_multi()."
             )
-        check_target(uses, export.name)
         tables = _labelled(export, self.endings)
         ensembles = [model for model in tables if model.startswith(_ENSEMBLE)]
         if tables and len(tables) == len(ensembles):

@@ -55,6 +55,7 @@ class Evaluations(Tool):
     """The files of a tool, in a folder or any of its folders, or one of them."""
 
     free = ("predictions",)
+    finds_target = True
     files: ClassVar[tuple[str, ...]] = ()
     """Patterns of the names of its files."""
     prefers: ClassVar[tuple[str, ...]] = ()

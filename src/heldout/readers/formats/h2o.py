@@ -13,7 +13,7 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.readers.columns import quoted, texts_of_classes
-from heldout.readers.formats.tool import ColumnUses, Export, Tool, check_target
+from heldout.readers.formats.tool import ColumnUses, Export, Tool
 from heldout.readers.long_table import LineRoles
 from heldout.readers.tables import Table
 
@@ -33,11 +33,6 @@ class H2O(Tool):
     needs = (_PREDICT,)
     marks = (_FOLD,)
     endings = (".csv", ".parquet")
-
-    def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
-        tables = super().tables(export, uses)
-        check_target(uses, export.name)
-        return tables
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         frame = table.frame

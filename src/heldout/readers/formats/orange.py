@@ -16,7 +16,7 @@ from heldout.errors import InputError
 from heldout.metrics.base import Response
 from heldout.readers.columns import kind_of_prediction
 from heldout.readers.csv_table import MISSING_TOKENS
-from heldout.readers.formats.tool import ColumnUses, Export, Tool, check_target
+from heldout.readers.formats.tool import ColumnUses, Export, Tool
 from heldout.readers.long_table import LineRoles, ResponseColumns
 from heldout.readers.tables import Table, read_table, with_rows
 from heldout.readers.text_lines import numbers_of, opening_lines, records
@@ -54,7 +54,6 @@ class Orange(Tool):
         if own:
             uses.check_agree(self.title, {"target": own[0]}, self.free)
             uses = replace(uses, target=own[0] if len(own) == 1 else uses.target)
-        check_target(uses, export.name)
         if not uses.predictions and not _learners(head.names)[0]:
             metas = [name for name in head.names if head.role(name) == "meta" and name != _FOLD]
             raise InputError(

@@ -187,14 +187,13 @@ class LongFormat(WideFormat):
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         return uses.described and export.table is not None and export.table.metadata is None
 
-    def checked(self, table: Table, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
+    def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
         if not uses.described:
             raise InputError(
                 "a long table needs the column that identifies the configuration of a line and the one of its row; "
                 "name them with `configuration=` and `row=`."
             )
-        check_target(uses, table.name)
-        return {"": table}, uses
+        return {"": export.table_with()}, uses
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         repeats, remarks = None, []

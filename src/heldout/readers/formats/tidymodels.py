@@ -40,6 +40,7 @@ class Tidymodels(Tool):
     signs = "columns .row, and .pred, .pred_class or .pred_<level>"
     needs = (_ROW,)
     free = ("configuration", "repeat")
+    finds_target = True
     slices = r"Slice\d+"
     remedy = "collect_predictions() without parameters= gives all of them."
 

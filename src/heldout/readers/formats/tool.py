@@ -313,6 +313,8 @@ class Tool(ABC):
     """Of files that hold one model each; none where a table holds all."""
     free: tuple[str, ...] = ()
     """Uses for which the user may name columns beside those of the tool."""
+    finds_target: bool = False
+    """Whether ``roles`` finds the true values where the user does not name them."""
     by_label: bool = False
     """Whether tables keep the labels of the rows of the data."""
     configuration: str = "the configuration"
@@ -349,6 +351,8 @@ class Tool(ABC):
         uses.check_agree(self.title, columns, self.free)
         named: dict[str, Any] = {use: column for use, column in columns.items() if column is not None}
         uses = replace(uses, **named)
+        if not self.finds_target:
+            check_target(uses, export.name)
         read = {model: _complete(table, uses, self.by_label) for model, table in tables.items()}
         table, uses = next(iter(read.values()))
         if self.endings:
