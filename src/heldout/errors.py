@@ -186,15 +186,19 @@ def unwritable(what: str, path: object, error: OSError) -> InputError:
     )
 
 
+def shown_path(path: str | Path, most: int = 300) -> str:
+    """A path for a sentence: only its beginning, where it is too long."""
+    return str(path) if len(str(path)) <= most else f"{str(path)[:most]}…"
+
+
 def no_file(path: str | Path, wanted: str, *, before: str = "", argument: str | None = None) -> InputError:
     """The error for a path without a file, with the nearest name in its folder; ``wanted``: what to give."""
     folder, name = Path(path).parent, Path(path).name
-    shown = str(path) if len(str(path)) <= 300 else f"{str(path)[:300]}…"
     near = f" The folder {folder} does not exist either."
     if folder.is_dir():
         close = get_close_matches(name, [entry.name for entry in folder.iterdir()], n=1, cutoff=0.75)
         near = f" Did you mean {folder / close[0]}?" if close else ""
-    return InputError(f"{before}there is no file {shown}; give {wanted}.{near}", argument=argument)
+    return InputError(f"{before}there is no file {shown_path(path)}; give {wanted}.{near}", argument=argument)
 
 
 def reason_of(error: BaseException) -> str:

@@ -20,7 +20,7 @@ from heldout._papers import of_papers
 from heldout._text import printable, wrapped
 from heldout.cli.console import discard, echo
 from heldout.cli.options import in_options, options_by_argument
-from heldout.errors import HeldoutError, MissingPapersError, text_of
+from heldout.errors import HeldoutError, MissingPapersError, shown_path, text_of
 
 COMMANDS = {
     "tune": "heldout.cli.tune",
@@ -132,17 +132,12 @@ class Group(LazyGroup):
                 raise  # while click prints help: main handles it; the Console handles the rest
             known = isinstance(error, OSError) and _OF_THE_DISK.get(error.errno or 0)
             if known:
-                where = _shortened(getattr(error, "filename", None) or "the output folder")
+                where = shown_path(getattr(error, "filename", None) or "the output folder", most=200)
                 _end(ctx, error, f"Error: {printable(where)}: {known}.", EXIT_BAD_INPUT)
             if isinstance(error, MemoryError):
                 text = "Error: out of memory; use fewer --n-jobs, --preset quick, or fewer rows."
                 _end(ctx, error, text, EXIT_BAD_INPUT)
             _end(ctx, error, _fault(error), EXIT_FAULT)
-
-
-def _shortened(path: Any) -> str:
-    """A path for a sentence: only its beginning, where it is too long."""
-    return str(path) if len(str(path)) <= 200 else f"{str(path)[:200]}…"
 
 
 def _while_printing(error: OSError) -> bool:

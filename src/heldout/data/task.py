@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout._text import counted, is_one_of
+from heldout._text import counted, cut, is_one_of
 from heldout._types import Array, Booleans, Codes, Floats, Indices
 from heldout.data.row_labels import in_one_order
 from heldout.errors import InputError, plain_values
@@ -97,8 +97,7 @@ def shortened(value: Any, most: int = 60) -> str:
     >>> shortened("yes"), shortened(list(range(100)), most=12)
     ("'yes'", '[0, 1, 2, 3…')
     """
-    text = " ".join(plain_values(repr(value)).split())
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return cut(" ".join(plain_values(repr(value)).split()), most)
 
 
 def numbers_of(array: Array, what: str, otherwise: str = "convert them with astype(float)") -> Floats:

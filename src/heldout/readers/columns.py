@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import counted
+from heldout._text import counted, cut
 from heldout._types import Array, Booleans, Codes, Floats, Indices
 from heldout.data.task import codes_of, labels_text, no_labels, shortened
 from heldout.errors import InputError, MissingExtraError
@@ -35,8 +35,7 @@ def quoted(names: Sequence[Any], most: int = 5) -> str:
 
 def plain(value: Any, most: int = 60) -> str:
     """The text of a cell, without quotation marks, cut if it is long."""
-    text = " ".join(str(value).split())
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return cut(" ".join(str(value).split()), most)
 
 
 def reads_as_number(value: Any) -> bool:

@@ -20,7 +20,7 @@ import numpy as np
 from heldout._text import is_one_of
 from heldout.data.checks import FEWER, enough_memory, refuse_beyond_memory
 from heldout.data.row_labels import row_labels
-from heldout.errors import InputError, MissingExtraError, no_file
+from heldout.errors import InputError, MissingExtraError, no_file, shown_path
 from heldout.readers.columns import check_names, damage_refused, named_columns, quoted, reads_as_number
 from heldout.readers.csv_table import MISSING_TOKENS, NO_ANSWER, CellFormat, read_cells, read_csv
 from heldout.readers.r_file import R_SUFFIXES, read_r
@@ -175,7 +175,7 @@ def with_rows(table: Table) -> Table:
 
 def check_file(path: Path) -> None:
     """Refuse a path that is not a readable file, with a sentence for each reason."""
-    shown = str(path) if len(str(path)) <= 300 else f"{str(path)[:300]}…"
+    shown = shown_path(path)
     try:
         found = path.stat()
         if stat.S_ISDIR(found.st_mode):

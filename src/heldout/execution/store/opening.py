@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from itertools import chain, repeat
 from pathlib import Path
 
+from heldout._text import cut
 from heldout.data.declared import UNREADABLE
 from heldout.errors import StoreError
 from heldout.execution.store.runs import APPLICATION_ID, SCHEMA_VERSION, changed_row, create_tables, unlike_ours
@@ -96,8 +97,7 @@ def sentence(path: Path, error: sqlite3.Error) -> str:
 
 def damaged(path: Path, why: object) -> str:
     """The sentence for a file of ours that is damaged."""
-    reason = " ".join(str(why).split())
-    reason = reason if len(reason) <= _LONGEST_REASON else f"{reason[: _LONGEST_REASON - 1]}…"
+    reason = cut(" ".join(str(why).split()), _LONGEST_REASON)
     return (
         f"the run file {path} is damaged ({reason}) and cannot be resumed; restore a copy of it, or move it away "
         "and start again."
