@@ -87,5 +87,5 @@ def test_what_is_installed_is_found(entries: dict[str, dict[str, Any]], command:
     assert ho.spaces.tsamardinos2018 is space.tsamardinos2018 and "tsamardinos2018" in dir(ho.spaces)
     assert not hasattr(ho.spaces, "hidden")
     assert published_space("tsamardinos2018(depth=3)", X, Y, TaskKind.BINARY) == [("tree", 3, {})]
-    with pytest.raises(ho.InputError, match="one of quick, standard, boosted, tsamardinos2018, got 'tsamardinos'"):
+    with pytest.raises(ho.InputError, match=", boosted, tsamardinos2018, wainer_cawley2021, got 'tsamardinos'"):
         published_space("tsamardinos", X, Y, TaskKind.BINARY)

@@ -38,3 +38,5 @@ MODELS_OF_PRESETS = {
     "boosted": ("hist boosting", "lightgbm", "xgboost", "catboost"),
 }  # fmt: skip
 """The models of each preset, for any kind of task: a misspelt one is refused before the table is read."""
+PUBLISHED_PRESETS = ("tsamardinos2018", "wainer_cawley2021")
+"""The spaces of articles that heldout-papers adds to them."""

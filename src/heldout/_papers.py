@@ -44,3 +44,10 @@ def attribute_of_papers(module: str, name: str) -> Any:
     if extension is None:
         raise MissingPapersError(f"{module}.{name}")
     return getattr(extension, name)
+
+
+def is_installed() -> bool:
+    """Whether heldout-papers is; it is not imported, which takes seconds."""
+    from importlib.metadata import entry_points
+
+    return bool(entry_points(group="heldout.spaces"))

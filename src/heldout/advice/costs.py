@@ -24,7 +24,7 @@ from heldout._text import number_text
 from heldout.advice.recommendation import signed
 from heldout.arguments.search import SearchArguments
 from heldout.configurations import Configuration
-from heldout.data.checks import call_in
+from heldout.data.checks import call_in, preset_names
 from heldout.data.task import TaskKind
 from heldout.dropping.base import judged_after
 from heldout.dropping.bootstrap import Bootstrap
@@ -37,7 +37,7 @@ from heldout.folds.plans import events_of, number_of_folds
 from heldout.folds.splits import Split
 from heldout.metrics.base import Metric
 from heldout.protocols.nested.plan import NestedFolds, nested_folds
-from heldout.spaces.presets import PRESETS, kind_of_target, preset, preset_names, published_space, published_spaces
+from heldout.spaces.presets import PRESETS, kind_of_target, preset, published_space, published_spaces
 
 
 @dataclass(frozen=True)

@@ -481,8 +481,10 @@ def _check_space(options: TuneOptions) -> None:
             f"--space {options.space} replaces the models of a preset, got --preset {options.preset} too; leave "
             "one of them out."
         )
-    if options.space is None and options.preset in _defaults.MODELS_OF_PRESETS:
-        check_named(options, _defaults.MODELS_OF_PRESETS[options.preset])
+    if options.space is None:
+        name, _ = checks.preset_call(options.preset)
+        if name in _defaults.MODELS_OF_PRESETS:
+            check_named(options, _defaults.MODELS_OF_PRESETS[name])
 
 
 def check_named(options: TuneOptions, known: Sequence[str]) -> None:
@@ -495,17 +497,20 @@ def check_named(options: TuneOptions, known: Sequence[str]) -> None:
 
 def check_options(options: TuneOptions) -> None:
     """Refuse what the parts of the library refuse, and parts that do not go together, before anything is read."""
+    # The names of metrics are scikit-learn's too, so they wait for it, and for nothing else.
+    from heldout.metrics import metric_named
+
+    for name in options.metrics:
+        with about_option("--metric", name):
+            metric_named(name)
+
     from heldout.dropping import drop_rule_of, strategy_of
     from heldout.estimates.methods import check_alternative
     from heldout.folds.plans import rounds_of
-    from heldout.metrics import metric_named
     from heldout.selection import Threshold, WeightRule, rule_of
     from heldout.spaces import published_name
 
     published_name(options.preset)
-    for name in options.metrics:
-        with about_option("--metric", name):
-            metric_named(name)
     with about_option("--selection", options.selection):
         rule = rule_of(options.selection)
     if isinstance(rule, Threshold | WeightRule):

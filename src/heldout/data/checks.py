@@ -21,9 +21,9 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from heldout import _defaults
+from heldout import _defaults, _papers
 from heldout._text import is_integer, is_one_of
-from heldout.errors import InputError
+from heldout.errors import InputError, installation
 
 SHARE = 0.5
 BYTES_A_NUMBER = 12
@@ -221,6 +221,24 @@ def call_in(name: str) -> tuple[str, dict[str, Any]] | None:
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):  # nested too deep is one of the last
         pass
     return None
+
+
+def preset_names() -> str:
+    """All presets that there are, and how to have those of articles, for a sentence."""
+    presets = ", ".join(_defaults.MODELS_OF_PRESETS)
+    if _papers.is_installed():
+        return ", ".join((presets, *_defaults.PUBLISHED_PRESETS))
+    return f"{presets} or, after {installation()}, the space of an article"
+
+
+def preset_call(text: str) -> tuple[str, dict[str, Any]]:
+    """The name of a preset and the parameters that follow it, which only spaces of articles have."""
+    if is_one_of(text, _defaults.MODELS_OF_PRESETS):
+        return text, {}
+    name, given = call_in(text) or (text, {})
+    if name not in _defaults.PUBLISHED_PRESETS or not _papers.is_installed():
+        raise InputError(f"preset must be one of {preset_names()}, got {text!r}.", argument="preset")
+    return name, given
 
 
 def called(text: str, kinds: Mapping[str, Any], argument: str) -> Any:

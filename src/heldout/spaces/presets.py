@@ -38,9 +38,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from heldout import _defaults
 from heldout._papers import attribute_of_papers, of_papers
 from heldout._text import is_one_of
-from heldout.data.checks import call_in, check_known
+from heldout.data.checks import check_known, preset_call
 from heldout.data.task import TaskKind, truth_of
-from heldout.errors import InputError, installation
+from heldout.errors import InputError
 from heldout.spaces.cox import CoxRegression
 from heldout.spaces.preprocessing import (
     NativeCategories,
@@ -454,13 +454,6 @@ def published_spaces() -> Mapping[str, PublishedSpace]:
     return {name: space for module in of_papers(_SPACES).values() for name, space in module.PUBLISHED.items()}
 
 
-def preset_names() -> str:
-    """All presets that there are, and how to have those of articles, for a sentence."""
-    published = published_spaces()
-    more = "" if published else f" or, after {installation()}, the space of an article"
-    return ", ".join((*PRESETS, *published)) + more
-
-
 def published_name(text: str) -> tuple[str, dict[str, Any]] | None:
     """Split the text of a preset into name and parameters of a published space; None for heldout's presets.
 
@@ -485,13 +478,10 @@ def published_name(text: str) -> tuple[str, dict[str, Any]] | None:
     >>> published_name("quick") is None
     True
     """
-    if is_one_of(text, PRESETS):
+    name, given = preset_call(text)
+    if name in PRESETS:
         return None
-    published = published_spaces()
-    name, given = call_in(text) or (text, {})
-    if name not in published:
-        raise InputError(f"preset must be one of {preset_names()}, got {text!r}.", argument="preset")
-    check_known("preset", name, given, published[name].parameters)
+    check_known("preset", name, given, published_spaces()[name].parameters)
     return name, given
 
 
