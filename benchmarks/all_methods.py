@@ -4,8 +4,6 @@ Run with OMP_NUM_THREADS=1 on a quiet machine: `python benchmarks/all_methods.py
 rounds; N=500, C=766, B=1000, as in the other tables.
 """
 
-from __future__ import annotations
-
 import time
 import warnings
 from statistics import median

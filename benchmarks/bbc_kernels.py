@@ -14,8 +14,6 @@ The slow ones do a part of the job in each round, which is scaled up. All altern
 are medians of processor time and of its ratios in one round, so that a busy machine hurts all alike.
 """
 
-from __future__ import annotations
-
 import os
 
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"

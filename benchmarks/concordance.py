@@ -9,8 +9,6 @@ timed in each round and scaled up to all of them. Both alternate in one process;
 time and of its ratios in one round. Needs scikit-survival.
 """
 
-from __future__ import annotations
-
 import os
 
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"

@@ -14,8 +14,6 @@ configurations, whose fits are counted in fits on all rows. ``--csv FILE`` keeps
 benchmarks/dropping.py --summary FILE`` prints the table of papers/pages/dropping.md from it.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import tempfile

@@ -12,8 +12,6 @@ several estimators GridSearchCV runs once an estimator, and the share of the for
 These cases take long, so they only run when ``--only`` names them.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import time

@@ -8,8 +8,6 @@ Memory is the peak of a child process that runs one search, rows and libraries i
 ``heldout.estimate`` alone, of 1 000 000 and of 50 000 rows.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import statistics

@@ -6,8 +6,6 @@ Ours is the whole job: bind the metric to all columns, draw, score every column 
 out of the bag. The loops only score columns in the bag: a few hundred of the calls, scaled up.
 """
 
-from __future__ import annotations
-
 import os
 
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"

@@ -9,8 +9,6 @@ line of a Markdown table is printed for each table and method: the mean of estim
 the root of its mean square, the difference to nested cross-validation on the same draws, and the fits.
 """
 
-from __future__ import annotations
-
 import argparse
 import warnings
 from pathlib import Path

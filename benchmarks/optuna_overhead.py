@@ -7,8 +7,6 @@ all rows. The two alternate, so that a machine that grows slower or faster hurts
 the ratios of neighbours, of the time of the processor, because both run in one process.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import time

@@ -7,8 +7,6 @@ on the PATH), each time in a new browser. The times are the browser's own, from 
 first text on the screen, and to the end of loading with the page's script run.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import shutil

@@ -7,8 +7,6 @@ the ratios of neighbours. Pipelines with a logistic regression (fits of a few mi
 most) and small forests, by grid and by random search.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import time

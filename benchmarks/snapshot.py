@@ -10,8 +10,6 @@ documents). A difference in the first two is a fault (exit code 1); in the third
 versions, paths, dates and memory are left out. A FILE belongs to one type of machine and one set of packages.
 """
 
-from __future__ import annotations
-
 import argparse
 import enum
 import hashlib

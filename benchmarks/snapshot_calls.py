@@ -1,7 +1,5 @@
 """The calls of ``snapshot.py``, in sections: each yields names and functions that make the calls."""
 
-from __future__ import annotations
-
 import io
 import json
 import runpy

@@ -8,8 +8,6 @@ to the largest prediction, and how many values the provider left to separate fit
 Run with ``OMP_NUM_THREADS=1 python benchmarks/submodels.py [part of a name] [--runs 3] [--scale 1.0]``.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 import warnings

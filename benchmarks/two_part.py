@@ -8,8 +8,6 @@ loop over scikit-learn's function (a part of the bootstraps a round, scaled up).
 rounds.
 """
 
-from __future__ import annotations
-
 import os
 
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"

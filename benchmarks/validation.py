@@ -9,8 +9,6 @@ fitted. The two take turns, and the medians are compared. Without ``Rscript`` an
 timed. The data are generated: normal columns, a third of the rows positive.
 """
 
-from __future__ import annotations
-
 import argparse
 import shutil
 import subprocess

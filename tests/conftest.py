@@ -1,5 +1,3 @@
 """What is shared with the tests of heldout-papers."""
 
-from __future__ import annotations
-
 pytest_plugins = ["suite"]

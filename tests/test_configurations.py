@@ -1,7 +1,5 @@
 """Configurations: what a grid gives, and what they are recognised by."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """NumPy's scalars look like numbers wherever heldout shows a value."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Flags and their sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

@@ -1,7 +1,5 @@
 """Arguments that scikit-learn, joblib or NumPy would answer with an error of their own are refused as input."""
 
-from __future__ import annotations
-
 import contextlib
 import inspect
 import re

@@ -1,7 +1,5 @@
 """What packages of heldout say about it, in several files, agrees with pyproject.toml."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What heldout-papers adds is found by entry points, and without it one sentence says how to install it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """What ``import heldout`` offers: a snapshot, so that a name comes or goes only on purpose."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import subprocess

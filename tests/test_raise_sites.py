@@ -1,7 +1,5 @@
 """Every error and every sentence names arguments that users can pass."""
 
-from __future__ import annotations
-
 from raise_sites import errors_without_their_argument, public_parameters, unknown_arguments
 
 import heldout as ho

@@ -1,7 +1,5 @@
 """Who asks a search over a grid for a random one is told how to get it."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Results as dictionaries, frames and tables, by what their classes declare."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

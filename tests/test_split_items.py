@@ -1,7 +1,5 @@
 """``ho.split_items``: halves of the items, with groups whole."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

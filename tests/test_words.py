@@ -1,7 +1,5 @@
 """A parameter that takes a word takes any object: what is no word is refused with one line, and fits nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@ whose R² for infinitely many rows is .4 to .5. Their errors, normal, Laplace's 
 target, which all configurations share, or those of each configuration.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

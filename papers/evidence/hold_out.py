@@ -5,8 +5,6 @@ corrections`` does, and scores methods on them with one label of folds for all r
 those of the study's cells, for the level .95.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from dataclasses import replace

@@ -5,8 +5,6 @@ their measurements, and scores the winner on the other 469. The README shows a s
 ``--picture`` draws the picture from the file alone.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

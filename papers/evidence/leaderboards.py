@@ -11,8 +11,6 @@ is written down below. Of right and wrong answers this is Wilson's interval; of 
 bootstrap of items and runs with that noise. The value is the mean score.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

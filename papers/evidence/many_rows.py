@@ -10,8 +10,6 @@ their optimism as a share of half the width. Each mean is tested by Student's t 
 number of tests, so that the chance of any false alarm is at most 5 %.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

@@ -6,8 +6,6 @@ the claim. Each begins with its kind. *Scale*: the run is smaller than the artic
 differ from the sentence, or it has no number for it. *Unexplained*: no reason that we know fits all figures.
 """
 
-from __future__ import annotations
-
 import runpy
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

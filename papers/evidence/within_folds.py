@@ -4,8 +4,6 @@
 shifted in each fold by a normal number (``tests/slow/statistical/test_within_folds.py`` draws the same).
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, get_args
 

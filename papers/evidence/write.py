@@ -4,8 +4,6 @@
 output, so no figure on it is typed by hand.
 """
 
-from __future__ import annotations
-
 import re
 import runpy
 import textwrap

@@ -7,8 +7,6 @@ what the library itself recommends, whose figures it renews too. A test compares
 such figure is typed by hand.
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence

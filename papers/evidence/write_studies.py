@@ -4,8 +4,6 @@
 figure in these tables is typed by hand.
 """
 
-from __future__ import annotations
-
 import runpy
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@ The text is papers/evidence/summary.template: each ``{name}`` is a number that `
 the page with the output.
 """
 
-from __future__ import annotations
-
 import re
 import runpy
 from collections.abc import Mapping, Sequence

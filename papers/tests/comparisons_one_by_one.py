@@ -1,7 +1,5 @@
 """The article's equations with plain loops and dictionaries: nothing of this is shared with what is tested."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from statistics import mean, stdev
 

@@ -1,7 +1,5 @@
 """What the tests of heldout share, and a fixture for tests of pages: pictures take most of their time."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest_plugins = ["suite"]

@@ -1,7 +1,5 @@
 """Results of repetitions that are worked out by hand, for tests of what sums them up."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A study of dice, in a module that other processes can import."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

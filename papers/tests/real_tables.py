@@ -1,7 +1,5 @@
 """A folder of small tables for tests of real searches, and spaces of few configurations."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Studies with accuracies that are made up, so that what is said of them can be foretold."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

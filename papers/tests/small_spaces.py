@@ -1,7 +1,5 @@
 """Spaces for studies of searches, in a module that other processes can import."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sklearn.ensemble import RandomForestClassifier

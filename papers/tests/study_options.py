@@ -1,7 +1,5 @@
 """The options of a study as a user types them, for tests of what they become."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

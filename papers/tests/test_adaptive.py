@@ -1,7 +1,5 @@
 """The study of adaptive searches: its page, its resumption, its command, and the kept run on the page."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """docs/api/studies.rst: each public name of heldout-papers stands there, with its parameters and an example."""
 
-from __future__ import annotations
-
 from types import ModuleType
 
 import pytest

@@ -1,7 +1,5 @@
 """Every ``heldout study`` that a page shows names a study, and options and values that this takes."""
 
-from __future__ import annotations
-
 import pytest
 from command_lines import check_read, lines_of_pages
 

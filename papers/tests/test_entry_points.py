@@ -1,7 +1,5 @@
 """heldout finds what heldout-papers adds, under the names that both have promised."""
 
-from __future__ import annotations
-
 from importlib.metadata import entry_points, requires
 
 import heldout as ho

@@ -1,7 +1,5 @@
 """papers/pages/claims.md says what the runs that are kept give, and every run that is kept is said."""
 
-from __future__ import annotations
-
 import re
 import runpy
 from functools import cache

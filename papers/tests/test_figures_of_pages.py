@@ -1,7 +1,5 @@
 """Figures on intervals in the documentation are those of kept runs, and no coverage is stated without its run."""
 
-from __future__ import annotations
-
 import re
 import runpy
 from pathlib import Path

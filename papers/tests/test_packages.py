@@ -1,7 +1,5 @@
 """What describes the distribution heldout-papers agrees with heldout's."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Pictures and tables of studies' pages: what a reader sees at the ticks, and which columns wrap."""
 
-from __future__ import annotations
-
 import itertools
 import re
 

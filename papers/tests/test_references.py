@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from citations import cited_by_the_library
 
 from heldout.references import REFERENCES

@@ -1,7 +1,5 @@
 """The page on the articles is true: its names, arguments, options and links exist, and its calls run."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

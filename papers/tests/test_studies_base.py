@@ -1,7 +1,5 @@
 """The frame of every study: batches done in any order by any number of processes, kept, and gone on with."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

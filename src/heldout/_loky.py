@@ -4,8 +4,6 @@ All were read in joblib 1.4 to 1.5, which brings loky 3.4 to 3.5. Tests end, kil
 workers; tests/contracts/test_private_names.py says which name is missing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

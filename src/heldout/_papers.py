@@ -4,8 +4,6 @@ Their groups are ``heldout.commands``, with a command by its name, and ``heldout
 with a module that has the names which these two have from it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Any

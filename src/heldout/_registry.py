@@ -4,8 +4,6 @@ Imports go downwards. Where a result is asked for its picture, or an estimate fo
 function here; the root says which module to import for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, TypeVar

@@ -5,8 +5,6 @@ comment says what replaces a name if it goes. The names that scikit-learn looks 
 ``_parameter_constraints``, ``_repr_html_inner`` and ``_sk_visual_block_`` of searches.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from copy import copy
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ A seed belongs to the piece of work (a cell, a bootstrap), never to a worker, so
 on which worker did it, or in which order.
 """
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 from typing import TypeAlias

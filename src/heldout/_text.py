@@ -7,8 +7,6 @@ Sentences name arguments as Python writes them, in backquotes: ```cv=5```, ```cv
 The command line names its options in their place when it prints a sentence or writes it to a file.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import textwrap

@@ -1,7 +1,5 @@
 """Types of arrays that most modules name."""
 
-from __future__ import annotations
-
 from typing import Any, TypeAlias
 
 import numpy as np

@@ -3,8 +3,6 @@
 A message says what was wrong, the value got, what is allowed, and what to do.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -4,8 +4,6 @@
 what few searches ask for: the default configuration, halves of the rows, fits without two folds, an end by width.
 """
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable, Mapping

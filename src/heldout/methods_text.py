@@ -1,7 +1,5 @@
 """A paragraph for the methods section of an article, in the forms that a manuscript needs."""
 
-from __future__ import annotations
-
 import html
 from dataclasses import dataclass
 

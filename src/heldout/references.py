@@ -1,7 +1,5 @@
 """The sources that methods, metrics and rules cite by key: the entries of ``references.bib``, read once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files

@@ -4,8 +4,6 @@ Every series differs from the others in more than its colour (dash, shape, fill 
 of Okabe and Ito.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The experiments of the literature, on its settings or on yours: what the distribution heldout-papers brings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from heldout._papers import attribute_of_papers, names_of_papers

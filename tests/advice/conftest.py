@@ -1,7 +1,5 @@
 """An advice needs heldout-papers for one of its parts, which is tested there: here its result is written down."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``ho.advise``: its sentences, its warnings, and the input that it refuses."""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,7 +1,5 @@
 """The advice counts the fits that are made; times agree with a sum by hand."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

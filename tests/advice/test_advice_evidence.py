@@ -1,7 +1,5 @@
 """What to expect of nested cross-validation, from tables like the user's."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which fits are timed, in which order and until when; the range of a total estimated from some of its fits."""
 
-from __future__ import annotations
-
 import math
 import time
 

@@ -1,7 +1,5 @@
 """Which method and interval are recommended, for which case, and with which figures."""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,7 +1,5 @@
 """Draws of a random search: how many, of which model, by which seed, and which distributions are refused."""
 
-from __future__ import annotations
-
 import warnings
 from collections import Counter
 from typing import Any

@@ -1,7 +1,5 @@
 """Results in pages like those of notebooks, in a headless Chromium: colours and fonts are those of the page."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

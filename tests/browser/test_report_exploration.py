@@ -3,8 +3,6 @@
 One browser opens the page twice, with and without scripts, in frames that a page beside them uses like a reader.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -3,8 +3,6 @@
 A page is measured from outside, in a frame of each width: the file itself stays as it was written.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """Small tables, and a space small enough for a test."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

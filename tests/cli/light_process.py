@@ -1,7 +1,5 @@
 """Commands in a process that has imported nothing, and must import nothing heavy for them."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

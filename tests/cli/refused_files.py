@@ -1,7 +1,5 @@
 """The files that the command lines of ``refusals.txt`` name."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """``heldout advise``: the advice on the search that ``heldout tune`` would run with the same options."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Bad input: exit code 2, one clear sentence on stderr, no traceback, nothing fitted."""
 
-from __future__ import annotations
-
 import errno
 from collections.abc import Callable
 from pathlib import Path

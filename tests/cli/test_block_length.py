@@ -1,7 +1,5 @@
 """``--block-length``: rows in the order of the file are drawn in blocks, by tune and by estimate alike."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

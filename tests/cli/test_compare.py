@@ -1,7 +1,5 @@
 """``heldout compare``, in this process with two models of a space of one's own."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """``heldout estimate``: the command says what ``ho.estimate`` says."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``heldout estimate`` on a folder of evaluations and on a table of scores without a target."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``heldout estimate`` on exports of caret and tidymodels: one command, no options."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

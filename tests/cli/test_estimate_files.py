@@ -1,7 +1,5 @@
 """``heldout estimate --out``: what is left in the folder, and the report drawn from it again."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

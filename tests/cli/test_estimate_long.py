@@ -1,7 +1,5 @@
 """``heldout estimate`` on tables with a line for each row and configuration, as caret and tidymodels save them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass

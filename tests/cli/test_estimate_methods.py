@@ -1,7 +1,5 @@
 """``heldout estimate --method``: any method with its settings, or all of them side by side."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import fields

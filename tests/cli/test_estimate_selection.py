@@ -1,7 +1,5 @@
 """``heldout estimate --selection``: the command chooses as ``ho.estimate`` does."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``heldout estimate`` on tables of repeats, classes and times to an event."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

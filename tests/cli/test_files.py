@@ -1,7 +1,5 @@
 """Files that commands leave: of a saved model every type was reviewed, so that it loads without a question."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

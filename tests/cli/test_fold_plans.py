@@ -1,7 +1,5 @@
 """Plans of folds as ``--cv`` writes them."""
 
-from __future__ import annotations
-
 from heldout.cli.tune_options import plan_named
 from heldout.folds.plans import AutoFolds, BootstrapSamples, HoldOut, KFolds, LeaveOut, PairedHoldOut, Repeated
 

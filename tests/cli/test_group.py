@@ -1,7 +1,5 @@
 """The group of commands: how each way of ending ends, and that help is quick."""
 
-from __future__ import annotations
-
 import errno
 from collections.abc import Callable
 from typing import Any

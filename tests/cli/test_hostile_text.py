@@ -1,7 +1,5 @@
 """Names and messages that hold what a terminal obeys: no command prints any of it, and no page shows it."""
 
-from __future__ import annotations
-
 import io
 import re
 import sys

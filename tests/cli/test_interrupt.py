@@ -1,7 +1,5 @@
 """Ctrl-C in a real process group: code 130, no traceback of any worker, and everything acknowledged is kept."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """A stdout that takes nothing: the work goes on, and nobody is told that all is well when words were lost."""
 
-from __future__ import annotations
-
 import errno
 import io
 import subprocess

@@ -1,7 +1,5 @@
 """Models from files of the user's."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterator

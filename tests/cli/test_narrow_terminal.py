@@ -1,7 +1,5 @@
 """A terminal of few columns: no line breaks inside a word or number, and what is said stays the same."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable

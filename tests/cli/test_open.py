@@ -1,7 +1,5 @@
 """``heldout open``: the report of a folder goes to the browser; a folder without one is refused."""
 
-from __future__ import annotations
-
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The ``predictions.parquet`` of heldout itself: the same in any order of lines, and refused if damaged."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

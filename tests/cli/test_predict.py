@@ -1,7 +1,5 @@
 """``heldout predict``: a saved model on the rows of a new table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

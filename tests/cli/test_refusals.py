@@ -7,8 +7,6 @@
 writes them anew; the difference shows what users will read.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """``report.json`` with one value changed: it is read as it is, or said to be damaged, in one sentence."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterator

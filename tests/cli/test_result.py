@@ -1,7 +1,5 @@
 """The lines that end a command: digits as many as the interval allows, the same in every line."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """``--engine``: joblib fits there meanwhile, and where nobody is, it is said in a sentence."""
 
-from __future__ import annotations
-
 import re
 import socket
 import sys

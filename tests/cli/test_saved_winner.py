@@ -1,7 +1,5 @@
 """``heldout estimate`` on the predictions of a run names the configuration of the run's model."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """From --metric to a scorer: what no model could be scored by is refused before one is fitted."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

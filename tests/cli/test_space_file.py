@@ -1,7 +1,5 @@
 """``--space FILE.py:NAME``: own models, lists, search objects and functions, and files that define none."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterator

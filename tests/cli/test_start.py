@@ -1,7 +1,5 @@
 """Help, the version and a refused option answer at once: neither scikit-learn nor pandas is imported for them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """``heldout status``: what it prints, and how it refuses."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import time

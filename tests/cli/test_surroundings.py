@@ -1,7 +1,5 @@
 """The command works in whatever surroundings it is started, and says the same there."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """``heldout tune`` from a file to its files, in this process with a space of two configurations."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """``heldout tune --preset boosted``: a table with categories, from the file to the saved model."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

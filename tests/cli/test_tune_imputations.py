@@ -1,7 +1,5 @@
 """``heldout tune --imputations``: every fit imputes, as in the library."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``heldout tune --method nested``, in this process with a space of two trees."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

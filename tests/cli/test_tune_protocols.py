@@ -1,7 +1,5 @@
 """``heldout tune`` on every plan of folds, with every method, and the bootstrap of the search."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``heldout tune``: random searches, a choice of models, several metrics, weights, and the help by sections."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

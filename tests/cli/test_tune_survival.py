@@ -1,7 +1,5 @@
 """``heldout tune`` on times to an event, with the Cox regressions of its preset."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

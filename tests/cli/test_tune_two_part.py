@@ -1,7 +1,5 @@
 """``heldout tune`` with methods that bound on a second part of the rows."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tables as people have them: words for nothing, marks between thousands, dates, codes, labels that look alike."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

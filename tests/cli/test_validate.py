@@ -1,7 +1,5 @@
 """``heldout validate`` from a file to its files, in this process with a handful of bootstraps."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

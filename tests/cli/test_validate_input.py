@@ -1,7 +1,5 @@
 """What ``heldout validate`` refuses: one sentence in the words of its options, before anything is fitted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Each takes true values ``y`` (1 is the positive class), predictions ``p`` and weights ``w`` of the rows.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

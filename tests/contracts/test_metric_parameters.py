@@ -1,7 +1,5 @@
 """Metrics with parameters other than their defaults equal scikit-learn's functions, or their definitions."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

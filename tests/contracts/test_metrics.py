@@ -5,8 +5,6 @@ Tables are small, with tied scores and all classes present; references are sciki
 survival metrics are their definitions, pair by pair and time by time.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """A scorer opened into a metric gives the scorer's own value, in its sign, from the response it would ask."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

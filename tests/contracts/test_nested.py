@@ -1,7 +1,5 @@
 """What nested cross-validation promises: for every kind of argument, and however it is run."""
 
-from __future__ import annotations
-
 import json
 import math
 from functools import cache

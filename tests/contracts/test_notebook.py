@@ -1,7 +1,5 @@
 """Every result that a user gets shows itself in a notebook: its main number, names literally, nothing that runs."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import pkgutil

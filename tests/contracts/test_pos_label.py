@@ -1,7 +1,5 @@
 """Text labels: scorers of one class take the class that ``pos_label`` names, in searches and protocols alike."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import warnings

@@ -1,7 +1,5 @@
 """The private names of scikit-learn and joblib: two files read them, and each name does what its users need."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from numbers import Integral

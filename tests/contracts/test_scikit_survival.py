@@ -1,7 +1,5 @@
 """scikit-survival's models and numbers, where it is installed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

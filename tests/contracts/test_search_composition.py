@@ -1,7 +1,5 @@
 """A search among scikit-learn's other parts: pipelines, outer cross-validation, copies, callbacks, refits."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Dropping in a search: who leaves is decided by the predictions alone, and nothing else of the search changes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``early_stopping=ho.inner_split(...)``: models stop on training rows of their own, never on scored ones."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

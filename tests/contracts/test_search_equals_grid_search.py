@@ -1,7 +1,5 @@
 """Where ``HeldOutSearchCV`` and ``GridSearchCV`` define the same thing, they say the same."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """``HeldOutRandomizedSearchCV`` draws, scores and chooses like ``RandomizedSearchCV``."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass, field
 from typing import Any

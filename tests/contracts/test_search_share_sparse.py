@@ -1,7 +1,5 @@
 """Linear models on sparse rows and in single precision: shared, or fitted alone with the same results."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``stop_when_width``: where a search stops, that nothing about running changes it, and what its result says."""
 
-from __future__ import annotations
-
 import json
 
 import joblib

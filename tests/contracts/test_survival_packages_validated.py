@@ -1,7 +1,5 @@
 """Models of scikit-survival and statsmodels, validated by bootstrap and nested, where these are installed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

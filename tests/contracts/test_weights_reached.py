@@ -1,7 +1,5 @@
 """Weights of ``fit`` go where GridSearchCV sends them; a flag says what they reached if that is not everything."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The names that commands check before anything is imported are those of the parts that the library has."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import numpy as np

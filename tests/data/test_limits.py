@@ -1,7 +1,5 @@
 """Sizes that no machine takes are refused at once, in a sentence with the size."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from pathlib import Path

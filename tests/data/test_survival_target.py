@@ -1,7 +1,5 @@
 """Every form of a survival target becomes one; what cannot be used has its sentence."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Command lines as text: which command they name, and whether it takes their words."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

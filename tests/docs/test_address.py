@@ -1,7 +1,5 @@
 """The address of the repository is the same at every place that a release writes it to."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

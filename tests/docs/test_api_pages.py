@@ -1,7 +1,5 @@
 """docs/api: each public name stands on one page, and each public function and class has an example."""
 
-from __future__ import annotations
-
 import inspect
 import re
 

@@ -1,7 +1,5 @@
 """Pages on commands: their command lines do what the pages say, in a folder of their own."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

@@ -3,8 +3,6 @@
 The pages of commands have tests of their own that run their lines; the lines of studies are tested with these.
 """
 
-from __future__ import annotations
-
 import pytest
 from command_lines import check_read, lines_of_pages
 

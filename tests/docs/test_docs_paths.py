@@ -1,7 +1,5 @@
 """Links, paths and names of code in the documentation exist."""
 
-from __future__ import annotations
-
 import os
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """The table of the drop rules on ten tables: the documentation shows what the kept draws give."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

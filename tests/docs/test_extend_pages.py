@@ -1,7 +1,5 @@
 """notes/extend: the example of each page runs, its messages are real, and its table lists the whole Protocol."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

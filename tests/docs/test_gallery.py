@@ -1,7 +1,5 @@
 """The gallery: each script has a title, stands in a folder with a header, and draws. The site build runs all."""
 
-from __future__ import annotations
-
 import ast
 import os
 import subprocess

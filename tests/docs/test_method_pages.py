@@ -1,7 +1,5 @@
 """docs/methods/pages: every method has a page, of one form, whose example prints what the page shows."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import io

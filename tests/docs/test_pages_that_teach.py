@@ -1,7 +1,5 @@
 """Pages that teach: blocks print what the pages show, and the messages that they quote are real."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import warnings

@@ -1,7 +1,5 @@
 """The README's Python and that of the page on the saved model run as printed, and print what they promise."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What breaks a site before Sphinx runs, or without a word of it: tables of contents, versions, links."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

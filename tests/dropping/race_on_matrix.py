@@ -1,7 +1,5 @@
 """The bootstrap rule on a complete matrix of losses: what tests and simulations compare races with."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """A race of sequential testing on predictions that are there already, one barrier after another."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How a race stands, built by hand: from predictions, or from fold scores alone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The bootstrap rule: by hand, against a loop over scikit-learn's functions, and what must not matter."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, f1_score, log_loss, mean_squared_error, roc_auc_score

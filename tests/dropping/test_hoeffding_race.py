@@ -1,7 +1,5 @@
 """The Hoeffding race by hand, what n is, and what it refuses."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Forgiving and aggressive: by hand, against a plain loop, and in searches."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

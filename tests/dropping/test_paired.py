@@ -1,7 +1,5 @@
 """The paired test by hand, against a loop, its size where it is exact, and how many more folds it asks for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

@@ -1,7 +1,5 @@
 """What holds for every rule: the leader and its twins stay, order means nothing, strictness is monotone."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

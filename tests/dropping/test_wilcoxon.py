@@ -1,7 +1,5 @@
 """The signed-rank test: by hand, against SciPy and all arrangements of signs, and when it is not heeded."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

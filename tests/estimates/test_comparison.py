@@ -1,7 +1,5 @@
 """``ho.compare_estimates``: every method as alone, on the same draws; the others say why not."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """The best constant model beside each score, and the flag of a score that is not clearly better."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The control of bbc: what few rows do to a metric is measured without selection, and subtracted."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``Estimate.coverage``: what such intervals covered, where something like it was measured, and nowhere else."""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,7 +1,5 @@
 """Flags for rows that decide a score by themselves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The bound of a development set before there is data: by hand, and equal to what method "hoeffding" reports."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

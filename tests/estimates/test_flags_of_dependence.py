@@ -1,7 +1,5 @@
 """Which intervals say that rows of several folds depend on each other, and when."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

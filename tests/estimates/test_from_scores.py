@@ -1,7 +1,5 @@
 """``ho.estimate_from_scores``: arrays, tables and FoldScores in; what is left out, refused and flagged."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

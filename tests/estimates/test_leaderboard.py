@@ -1,7 +1,5 @@
 """``ho.estimates.leaderboard``: corrected scores of all configurations, and what the rows tell apart."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Intervals where rows are all alike, or nearly: never without width, and as wide as hand-worked bounds."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What an estimate takes in memory beside the matrix that it is given, measured in a process of its own."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

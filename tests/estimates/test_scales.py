@@ -1,7 +1,5 @@
 """The scale of the value: fold means for means over rows and pairs, all rows together for other metrics."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes

@@ -1,7 +1,5 @@
 """Predictions remember the question of their search: asked again, it has the same answer, to the last bit."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The replay around shrunken centres, on draws chosen by hand; its interval; few bootstraps and enormous losses."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

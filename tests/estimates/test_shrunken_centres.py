@@ -1,7 +1,5 @@
 """Shrunken centres: numbers worked out by hand, exact identities, and sizes near the ends of float64."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Survival through ``ho.estimate``: every option, and what cannot be estimated."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Certain predictions that were right in every row: what new rows may cost, worked out by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Scores of the class that is not the positive one are noticed; searches of our own know theirs."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

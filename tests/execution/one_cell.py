@@ -1,7 +1,5 @@
 """One configuration on one split."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from heldout.configurations import Configuration

@@ -1,7 +1,5 @@
 """One bad configuration fails alone, with its reason; the search goes on."""
 
-from __future__ import annotations
-
 import re
 import sys
 from typing import Any

@@ -1,7 +1,5 @@
 """The columns of many cells give back every cell as it was put."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A cell's key and result."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

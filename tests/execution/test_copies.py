@@ -1,7 +1,5 @@
 """Copies of a row stay on one side of every split inside a model."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``deploy="bounded"``: the model that one hold-out tested, and not one fitted on all rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer

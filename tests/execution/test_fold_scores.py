@@ -1,7 +1,5 @@
 """Scores from predictions equal those of scikit-learn's scorers."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Stopping rows: which rows of a training part they are, what arrives at the model, and who is refused."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Leave-one-out by formula gives the search that fits every row's model."""
 
-from __future__ import annotations
-
 import sqlite3
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The plan: which cells, in which order."""
 
-from __future__ import annotations
-
 import numpy as np
 from scripted import all_cells
 

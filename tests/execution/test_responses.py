@@ -1,7 +1,5 @@
 """The responses of a survival model that a cell records."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Each test of order is at .1 %, so that 1 in 500 shuffled tables is flagged: 3 or
 4000 runs.
 """
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The scheduler as pure state: whatever the plan, order and losses, everybody meets what is due, and once."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Whole runs by script: what the loop does with failures, dead workers and Ctrl-C in any order."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Folders of runs whose process was killed are removed, and nothing else is."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Rows passed for early stopping: the flag comes where they certainly are scored rows, and only there."""
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from typing import Any

@@ -1,7 +1,5 @@
 """A fold without a score: undefined by the metric's definition, or an error of the metric or the model."""
 
-from __future__ import annotations
-
 import warnings
 from functools import partial
 from typing import Any

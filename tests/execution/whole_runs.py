@@ -1,7 +1,5 @@
 """A run of all cells by an executor, and its comparison with another."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

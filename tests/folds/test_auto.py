@@ -1,7 +1,5 @@
 """``cv="auto"``: as many folds as the smallest class allows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor

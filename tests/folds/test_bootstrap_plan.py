@@ -1,7 +1,5 @@
 """The bootstrap as a plan of folds, flat and nested."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine

@@ -1,7 +1,5 @@
 """Paired subsampling: its splits, by hand and by count, and what it refuses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Plans of folds: stratified, grouped and seeded as the task is, and splitters for scikit-learn too."""
 
-from __future__ import annotations
-
 import json
 import pickle
 

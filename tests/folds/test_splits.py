@@ -1,7 +1,5 @@
 """Splits: numbering into repeats and folds, what is refused, and what scikit-learn would give."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

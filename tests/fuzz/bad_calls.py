@@ -1,7 +1,5 @@
 """Calls of the library: arguments of the right kind, and of wrong types, shapes, orders and sizes."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What heldout wrote and reads again: the metadata of ``predictions.parquet``, its lines, and ``report.json``."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Exports of tools that have files of their own: real ones, of which bytes, lines or cells were changed."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from collections.abc import Iterable

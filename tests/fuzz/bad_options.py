@@ -1,7 +1,5 @@
 """Options of every command, with values of the right kind and of others."""
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 from typing import Any

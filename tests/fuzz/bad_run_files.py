@@ -1,7 +1,5 @@
 """Run files: bits, lengths, rows and types that a ``run.db`` can have come to have."""
 
-from __future__ import annotations
-
 import atexit
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Tables: shapes, encodings, types, names and numbers that a file of rows can have."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Odd values that the generators share: text, numbers, JSON, and changes of a JSON document."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -4,8 +4,6 @@ A case is an input with a way to try it. ``judged`` tries it for a bounded time 
 answer: a traceback, exit 1, a warning of another package, a hang, a sentence that is none, a number that cannot be.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import math

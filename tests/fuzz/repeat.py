@@ -3,8 +3,6 @@
 A case that is not answered rightly is printed with its input. The last line counts them.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -3,8 +3,6 @@
 Each case is drawn by its kind and number alone; a failure says how to repeat it.
 """
 
-from __future__ import annotations
-
 import pytest
 from repeat import KINDS, tally
 

@@ -1,7 +1,5 @@
 """The oracle finds what it is for."""
 
-from __future__ import annotations
-
 import sys
 import time
 import warnings

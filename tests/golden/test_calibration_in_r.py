@@ -10,8 +10,6 @@ rows, 8 samples. R draws a sample by ``sample(n, replace = TRUE)`` and nothing e
 ``print(cal)`` says of the rows: mean absolute and mean squared error, and the .9 quantile of the absolute ones.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Training, tuning and estimation rows: a hold-out inside a hold-out, against plain code and closed formulas."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -10,8 +10,6 @@ The scores are 64ths, so that no difference is rounded. They meet the exact dist
 few and many folds, and a p-value below the threshold where the mean is ahead of the leader's.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from standings import standing_of_scores

@@ -4,8 +4,6 @@ As in ``test_transcriptions``: the draws are made here by ``numpy.random.Philox`
 and nothing but the definition is shared with the library.
 """
 
-from __future__ import annotations
-
 import hashlib
 from statistics import NormalDist
 

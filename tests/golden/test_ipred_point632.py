@@ -16,8 +16,6 @@ The numbers are of ipred 0.9-13 under R 4.2:
     print(c(found$boot$error, found[["632plus"]]$error), digits = 16)
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Nested cross-validation is what a search inside ``cross_validate`` is, to rounding, and what a few sums give."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -4,8 +4,6 @@ The vignettes fit logistic regressions on the first five completions of the pack
 the coefficients and covariances of these fits in each completion (intercept first).
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

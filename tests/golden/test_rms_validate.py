@@ -7,8 +7,6 @@ R fits on our bootstrap samples, so that every number must agree and not only on
 - R prints the optimism of ``Emax`` without its sign.
 """
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

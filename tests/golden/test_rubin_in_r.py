@@ -17,8 +17,6 @@
 ``first`` is ``complete(imp, 1)``. The Cox model's degrees of freedom are those of its 33 events.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

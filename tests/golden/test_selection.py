@@ -4,8 +4,6 @@ The draws are made here by ``numpy.random.Philox`` as the specification says, an
 again in a few lines of NumPy each, so that nothing but the definition is shared with the library.
 """
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np

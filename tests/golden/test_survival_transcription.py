@@ -4,8 +4,6 @@ Draws are made by ``numpy.random.Philox`` as the specification says; the index c
 one (Tsamardinos et al. 2018, algorithm 5).
 """
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np

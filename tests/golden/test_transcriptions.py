@@ -5,8 +5,6 @@ their definitions, and the loops are the article's own (Tsamardinos et al. 2018,
 nothing but the definition is shared with the library.
 """
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np

@@ -4,8 +4,6 @@ The transcriptions share the random streams with the library, as the specificati
 areas are scikit-learn's, the importance weights are products over rows, and the roots are SciPy's.
 """
 
-from __future__ import annotations
-
 import hashlib
 from fractions import Fraction
 

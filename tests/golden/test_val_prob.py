@@ -14,8 +14,6 @@ In R 4.2 with rms 6.5-0, of 200 rows and of the 201 copies that ``w`` makes of t
     coef(lm(rep(3 + 2 * p + (i * 0.569840290998) %% 1, w) ~ pr))
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -10,8 +10,6 @@ R prints ``index.orig  training  test  optimism  index.corrected``: here ``appar
 ``on_original``, ``optimism`` and ``corrected``. Its optimism has the other sign where smaller is better.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt

@@ -1,7 +1,5 @@
 """Backward selection by pooled p-values: worked out by hand, and in samples."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Chained equations on tables of every kind."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Coefficients and their covariance, of models that have one; no other is made up."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

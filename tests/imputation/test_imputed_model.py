@@ -1,7 +1,5 @@
 """A model that imputes within its own fit: plain code, and what it must not know."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The outcome as columns of numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from heldout.data.task import truth_of

@@ -1,7 +1,5 @@
 """A pooled model says what the mean of its members says."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

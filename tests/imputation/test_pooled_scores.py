@@ -1,7 +1,5 @@
 """Scores pooled by Rubin's rules: worked out by hand on each scale."""
 
-from __future__ import annotations
-
 import json
 from math import exp, log, sqrt
 from typing import Any

@@ -1,7 +1,5 @@
 """Drawn regressions: centred at the best fit, spread as the information says."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rubin's rules, by hand and at their limits."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import t as student

@@ -1,7 +1,5 @@
 """Filling gaps of a table leaves all else as it was, its types included."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array

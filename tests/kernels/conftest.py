@@ -1,7 +1,5 @@
 """Both kinds of kernels go through the same tests."""
 
-from __future__ import annotations
-
 from types import ModuleType
 
 import pytest

@@ -1,7 +1,5 @@
 """Cox's partial likelihood by hand, by its definition on repeated rows, and against the numbers of R."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Draws of units: those of NumPy's Philox, in both kinds of kernels."""
 
-from __future__ import annotations
-
 from types import ModuleType
 
 import numpy as np

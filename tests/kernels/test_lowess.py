@@ -1,7 +1,5 @@
 """The smoother equals R's ``lowess`` on rows repeated by their counts, and its definition under real weights."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The kernels of single metric families, by hand and where there is nothing to compute."""
 
-from __future__ import annotations
-
 from types import ModuleType
 from typing import Any
 

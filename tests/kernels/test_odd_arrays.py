@@ -1,7 +1,5 @@
 """Arrays that lie oddly in memory give what the same numbers give as an ordinary array."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Counts cut to some rows, and their totals."""
 
-from __future__ import annotations
-
 from types import ModuleType
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The compiled kernels under the names of the NumPy kernels, so that the same tests run with both."""
 
-from __future__ import annotations
-
 import importlib
 from types import ModuleType
 

@@ -1,7 +1,5 @@
 """Segments, their mean, and the selection that no NaN may win."""
 
-from __future__ import annotations
-
 import threading
 import time
 import warnings

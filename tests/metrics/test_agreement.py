@@ -1,7 +1,5 @@
 """Hand-worked and degenerate values of Cohen's kappa."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Losses with a declared greatest value, and losses of rows from a function of the user."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Metrics of several kinds of task: which one a target means, and what they do where it is told elsewhere."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_regression

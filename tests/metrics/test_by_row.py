@@ -1,7 +1,5 @@
 """The mean over folds of one row each equals the mean that is computed fold by fold."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

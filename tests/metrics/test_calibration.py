@@ -1,7 +1,5 @@
 """Hand-worked and degenerate values of calibration, and what a metric without a direction may be asked for."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The class that a scorer is of is in every name, and a scorer of the wrong sign is flagged."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.metrics import (

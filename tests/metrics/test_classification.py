@@ -1,7 +1,5 @@
 """Hand-worked values and degenerate cases of metrics on labels and probabilities."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

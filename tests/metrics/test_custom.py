@@ -1,7 +1,5 @@
 """A function as a metric: what it is handed, and what becomes of its failures."""
 
-from __future__ import annotations
-
 import pickle
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Names, and what is said of a name or a metric that will not do."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, get_scorer, get_scorer_names, make_scorer

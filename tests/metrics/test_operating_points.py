@@ -1,7 +1,5 @@
 """Hand-worked and degenerate values of the start of the ROC curve."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Hand-worked areas, ties, and the peers' defects that concern rankings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

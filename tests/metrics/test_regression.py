@@ -1,7 +1,5 @@
 """Hand-worked values of metrics on numbers, what large numbers do to them, and wrong signs, which never win."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any

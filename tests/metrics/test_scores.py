@@ -1,7 +1,5 @@
 """``mean_score``: rows that have scores already, and no target."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Hand-worked and degenerate values of the distances from a calibration curve."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Concordance and Brier scores by hand, pair by pair, and against the numbers of scikit-survival."""
 
-from __future__ import annotations
-
 import pickle
 from itertools import permutations
 from typing import Any

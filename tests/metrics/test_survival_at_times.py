@@ -1,7 +1,5 @@
 """Brier scores and areas at one time by hand, and against the numbers of scikit-survival."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Calibration slope and R² of log hazards against the numbers of R."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

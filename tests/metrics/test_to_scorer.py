@@ -1,7 +1,5 @@
 """Our metrics as scorers of scikit-learn: the same numbers, and searches that run them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pairs within folds: by hand, by a loop over all pairs, and what must not change the number."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

@@ -6,8 +6,6 @@
 It needs no pytest, and no files but its own, so that it can run in a bare environment.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import sysconfig

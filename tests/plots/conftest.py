@@ -1,7 +1,5 @@
 """Searches that the plots draw, and figures that are drawn nowhere and closed after each test."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

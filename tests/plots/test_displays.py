@@ -1,7 +1,5 @@
 """Every display draws the numbers that it says, from a search, an estimate, predictions and a validation."""
 
-from __future__ import annotations
-
 import io
 import re
 import sys

@@ -1,7 +1,5 @@
 """The compiled kernel of concordant pairs equals its specification; to rounding where weights are real."""
 
-from __future__ import annotations
-
 from types import ModuleType
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Identities that every estimate keeps, whatever the data."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """What holds of every matrix of fold scores, whatever is in it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import hypothesis.extra.numpy as hnp

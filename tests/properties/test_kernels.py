@@ -1,7 +1,5 @@
 """The compiled kernels equal their specification to the last bit, in any blocks and on any number of threads."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any

@@ -1,7 +1,5 @@
 """Kernels of single metric families equal their specification to the last bit, in any blocks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

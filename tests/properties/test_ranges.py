@@ -1,7 +1,5 @@
 """Every estimate lies in the range of its metric, and so does its interval, which holds it."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Mapping
 from itertools import product

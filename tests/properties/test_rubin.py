@@ -1,7 +1,5 @@
 """What holds of Rubin's rules whatever the coefficients."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Identities that every selection rule keeps, whatever the scores."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

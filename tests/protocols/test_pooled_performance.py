@@ -1,7 +1,5 @@
 """The winner of a search, scored in each imputation by plain code."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """ARFF files: names, types and quotation marks, the values that scipy reads, and files that are refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Finished searches are corrected from what they kept, as the search itself would have been."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import Enum
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Results of ``cross_validate`` of several models are corrected as a search over these models would have been."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Text files: odd ones are read rightly or refused in a sentence, and nothing is guessed in silence."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Evaluations of language models: small files as each tool writes them, read as scores of systems on items."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

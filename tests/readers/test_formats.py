@@ -1,7 +1,5 @@
 """Exports of other tools: recognised by certain signs, read to the scores that the tools report, or refused."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Signs of a long table are found where it is one, and nowhere else."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The metadata of heldout's own Parquet file: whatever it says is checked, and refused in one sentence."""
 
-from __future__ import annotations
-
 import copy
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The file of a search's predictions holds its question too, whatever its name and the order of its lines."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Predictions to and from heldout's own table: what is written reads back the same."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

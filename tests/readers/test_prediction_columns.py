@@ -1,7 +1,5 @@
 """Columns named ``name[class]``: read as probabilities of classes, or refused with what is lacking."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Foreign tables of predictions are read as told, and what cannot be is refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

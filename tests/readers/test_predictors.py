@@ -1,7 +1,5 @@
 """Which columns are predictors, and what is said of columns of text."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

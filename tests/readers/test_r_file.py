@@ -1,7 +1,5 @@
 """Tables from files of R: what is read of an object, its types, and files that are refused."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

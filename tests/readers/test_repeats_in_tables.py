@@ -1,7 +1,5 @@
 """Long tables of repeats: the rows are matched by name or by order, or refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Saved models: what was reviewed loads without a question, and nothing else does unless it is trusted by name."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import json

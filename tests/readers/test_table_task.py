@@ -1,7 +1,5 @@
 """From a table to a task: what the target is read as, what is set aside, and what is refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Reading tables: the same rows from every spelling of a file, and a sentence for each file that is none."""
 
-from __future__ import annotations
-
 import gzip
 from decimal import Decimal
 from pathlib import Path

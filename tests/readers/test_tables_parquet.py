@@ -1,7 +1,5 @@
 """Parquet files: cells with parts, damaged metadata and too many rows are refused, every plain type is read."""
 
-from __future__ import annotations
-
 import datetime
 from decimal import Decimal
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which of two text labels commands take for the positive class."""
 
-from __future__ import annotations
-
 import pytest
 
 from heldout.data.task import truth_of

@@ -1,7 +1,5 @@
 """A finished search made by hand: synthetic predictions, no model fitted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 

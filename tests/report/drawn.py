@@ -1,7 +1,5 @@
 """The elements of a picture, each with the look of its group."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -1,7 +1,5 @@
 """The content of a report on two thousand configurations, without a single fit."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from heldout.report.entries import Facts

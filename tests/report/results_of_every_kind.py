@@ -1,7 +1,5 @@
 """A result of every kind that a methods text describes, each made once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """The section on compared algorithms: their scores as the comparison has them, in the units of the metric."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The card in Markdown: the numbers of the result, its flags in words, and no markup of the user's own."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The columns of the data and their missing values."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

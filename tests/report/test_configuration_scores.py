@@ -1,7 +1,5 @@
 """Configurations with their scores and intervals, and slices through their parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The content of reports: what is said of which result, and nothing that is not there."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

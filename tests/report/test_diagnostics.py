@@ -1,7 +1,5 @@
 """ROC, calibration, confusion and residuals, against scikit-learn and by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.metrics import auc, confusion_matrix, roc_auc_score

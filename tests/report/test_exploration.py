@@ -1,7 +1,5 @@
 """What a reader explores: the size of a page on many configurations, its data, and its figures."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Families and parameters of configurations, and the slices that they make."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression

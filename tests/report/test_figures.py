@@ -1,7 +1,5 @@
 """The pictures of a page: text as text, colours of the page, ids and text alternatives of their own."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The history of a search: what it would have reported after its first configurations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What the winner relies on: permutation importance on held-out rows, coefficients, and fits made again."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Learning curves as a picture and a page: marks, places and sentences."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The paragraph for a paper: its sentences stand in one file, its facts and numbers are those of the run."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A result as a run of MLflow: what is logged, and where; in a store of MLflow itself where that is installed."""
 
-from __future__ import annotations
-
 import csv
 import importlib.util
 import sys

@@ -1,7 +1,5 @@
 """The section on outer folds: who won where, how they did, and how far they agree."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What the numbers mean for the delivered model, and what shows calibration."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Overtuning: the curve by hand, the default configuration beside searches of every kind, and refusals."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from itertools import permutations

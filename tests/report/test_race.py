@@ -1,7 +1,5 @@
 """What a report says of a race: who left when and why, what that saved, and that nobody failed by it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

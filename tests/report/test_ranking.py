@@ -1,7 +1,5 @@
 """Order, spread, selection shares and failures of the configurations."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The page: self-contained, escaped, accessible, the same bytes for the same content."""
 
-from __future__ import annotations
-
 import base64
 import errno
 import hashlib

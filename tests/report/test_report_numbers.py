@@ -1,7 +1,5 @@
 """Digits, directions and text of numbers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What results write as JSON is as the published schemas say, and has nothing that they do not name."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections.abc import Callable

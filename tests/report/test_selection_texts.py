@@ -1,7 +1,5 @@
 """Every selection rule with every setting is told in every text: paragraph, card, report, JSON and terminal."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass

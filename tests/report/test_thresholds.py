@@ -1,7 +1,5 @@
 """Tables of thresholds, and curves with few points."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Precision against recall, net benefit and the choice of a threshold, against scikit-learn and by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

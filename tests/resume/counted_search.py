@@ -6,8 +6,6 @@ Each fit appends a line to LOG. With the option ``die_at`` the process ends itse
 the search is done, everything that a resumed search must reproduce is pickled into RESULT.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

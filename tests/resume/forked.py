@@ -1,7 +1,5 @@
 """Programs to be killed, forked from one process that has imported heldout: each starts at once."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

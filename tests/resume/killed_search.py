@@ -1,7 +1,5 @@
 """Searches to be killed. Each fit appends a line to a log, by which it is known which cell it was."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import signal

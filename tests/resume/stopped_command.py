@@ -1,7 +1,5 @@
 """Commands that are stopped while they fit, and the cells that their run files hold meanwhile."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

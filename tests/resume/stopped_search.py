@@ -1,7 +1,5 @@
 """A search with early stopping that counts its fits and may kill itself: used by ``test_early_stopping.py``."""
 
-from __future__ import annotations
-
 import functools
 import os
 import pickle

@@ -1,7 +1,5 @@
 """The cells of a run file, read without heldout."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterator

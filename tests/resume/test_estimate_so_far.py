@@ -1,7 +1,5 @@
 """The estimate of a stored search at any time: of the folds that are complete for all remaining configurations."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import time

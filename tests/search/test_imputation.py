@@ -1,7 +1,5 @@
 """Searches and nested cross-validation that impute within every fit."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """A fitted search in a notebook: the estimate first, then scikit-learn's diagram."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import sklearn

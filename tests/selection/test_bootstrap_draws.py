@@ -1,7 +1,5 @@
 """Bootstrap draws: redraws, groups, strata, and blocks spread over threads."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

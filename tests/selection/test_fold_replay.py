@@ -1,7 +1,5 @@
 """The selection on fold scores: what a rule is shown of the drawn folds, and what it makes of gaps and ties."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

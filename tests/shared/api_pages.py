@@ -1,7 +1,5 @@
 """What holds for each page of docs/api, and for the names that it lists."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from dataclasses import is_dataclass

@@ -1,7 +1,5 @@
 """The keys of the references that the library cites."""
 
-from __future__ import annotations
-
 from heldout.advice import Advice
 from heldout.dropping import RULES as DROP_RULES
 from heldout.estimates import METHODS

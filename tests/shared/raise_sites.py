@@ -1,7 +1,5 @@
 """The errors in the sources of a package, and the arguments that users can pass."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

@@ -1,7 +1,5 @@
 """What holds for every test of both distributions, and a command line to call in this process."""
 
-from __future__ import annotations
-
 import gc
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """Long simulations and exhaustive versions of tests that always run in short."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

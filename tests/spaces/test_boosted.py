@@ -1,7 +1,5 @@
 """The preset of boosted models: native categories, any labels, rounds that one fit serves."""
 
-from __future__ import annotations
-
 import pickle
 from collections import Counter
 from importlib.util import find_spec

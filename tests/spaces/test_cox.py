@@ -1,7 +1,5 @@
 """Cox regression against the numbers of R and scikit-survival, and as an estimator of scikit-learn."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

@@ -1,7 +1,5 @@
 """statsmodels' Cox regression as an estimator."""
 
-from __future__ import annotations
-
 import pickle
 import sys
 from typing import Any

@@ -1,7 +1,5 @@
 """The presets with distributions: the models of the grids, every value drawn is one that the model takes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

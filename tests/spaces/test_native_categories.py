@@ -1,7 +1,5 @@
 """Categories as boosted models read them, worked by hand; fixed by the training rows."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Preprocessing: worked by hand on small tables, and never a look at held-out rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Presets: every configuration fits, predicts, clones, pickles, and is recognised again."""
 
-from __future__ import annotations
-
 import pickle
 from collections import Counter
 from typing import Any

@@ -1,7 +1,5 @@
 """The regressions for a table fit what scikit-learn fits on columns that were prepared by hand."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

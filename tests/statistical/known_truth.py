@@ -1,7 +1,5 @@
 """Held-out predictions of two classes whose truth is known, and what methods say of them."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any

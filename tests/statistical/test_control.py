@@ -5,8 +5,6 @@ standard deviations of one configuration's score, positive where they flatter. t
 metric.
 """
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

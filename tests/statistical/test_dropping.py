@@ -3,8 +3,6 @@
 A count of looks is compared with its binomial distribution; false alarms are below 1 in 10 000.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import binom, norm

@@ -4,8 +4,6 @@ Least squares of n rows of p normal columns has the expected squared error 1 + p
 fitted model that of its coefficients b, 1 + |β - b|². tests/slow/statistical has longer simulations.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from known_truth import covers, standard_error
 from numpy.typing import NDArray

@@ -3,8 +3,6 @@
 tests/slow/statistical has longer simulations and the figures of papers/pages/imputation.md.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ A mean fails where it leaves what is stated by four of its standard errors, by c
 fails a nominal interval in 1 of 10 000 (``covers``).
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

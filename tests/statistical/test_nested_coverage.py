@@ -4,8 +4,6 @@ The search chooses the penalty of a ridge regression among a few, on rows with p
 long simulation of the coverage (tests/slow/statistical) uses these lines for hundreds of repetitions.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

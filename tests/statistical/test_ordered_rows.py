@@ -4,8 +4,6 @@ Losses are 5 plus an autoregressive process of the candidate and one of all cand
 worth 5. tests/slow/statistical has longer simulations, and searches over time.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray

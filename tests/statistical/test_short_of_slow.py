@@ -1,7 +1,5 @@
 """Short versions of simulations in tests/slow/statistical, made by the same functions."""
 
-from __future__ import annotations
-
 import numpy as np
 from dropping_bias_simulation import biases
 from known_truth import standard_error

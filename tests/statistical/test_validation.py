@@ -6,8 +6,6 @@ on 4000 new rows. Means are compared by 4.5 of their standard errors, which chan
 comparisons.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from known_truth import standard_error
 from scipy.stats import binomtest

@@ -6,8 +6,6 @@ event first. Harrell's index counts pairs of which the earlier time is an event;
 depends on ρ and on that share alone, and is computed here by quadrature.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

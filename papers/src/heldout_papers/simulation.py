@@ -1,7 +1,5 @@
 """Held-out predictions whose true performance is known, for an AUC, a one-against-one AUC, an R² or an accuracy."""
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Real tables of a folder for a study: which there are, which are fit for it, and one of them as a task."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The worst case of an advice is the study of biases on the user's numbers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

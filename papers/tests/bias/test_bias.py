@@ -1,7 +1,5 @@
 """The bias study: each protocol on matrices worked by hand and by plain loops, and what a study depends on."""
 
-from __future__ import annotations
-
 import sys
 from math import comb, isnan
 from pathlib import Path

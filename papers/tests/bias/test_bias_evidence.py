@@ -1,7 +1,5 @@
 """What is kept of bias studies in papers/evidence: it is what the study makes, and says what the page says."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

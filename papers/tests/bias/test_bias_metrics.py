@@ -1,7 +1,5 @@
 """The bias study of areas and squared errors: what it says of a matrix is what the library says of it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The report of a bias study: what it shows, and that it is one file that needs nothing else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from xml.etree import ElementTree
 

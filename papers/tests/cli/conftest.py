@@ -1,7 +1,5 @@
 """What keeps the tests of ``heldout study`` short: pictures are drawn in one of them, fits are of small models."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

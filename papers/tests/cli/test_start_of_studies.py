@@ -1,7 +1,5 @@
 """Help and a refused option of a study answer at once; studies are functions."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """``heldout study bias``: what it leaves, prints and refuses, and that it is gone on with after an interruption."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """``heldout study corrections``: what it leaves, what it refuses, and the step from tables to kept searches."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page on ``heldout study corrections``: its commands and its Python do what they say."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Callable

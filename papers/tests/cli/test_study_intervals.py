@@ -1,7 +1,5 @@
 """``heldout study intervals``: what it leaves, prints and refuses."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

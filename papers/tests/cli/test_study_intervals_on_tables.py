@@ -1,7 +1,5 @@
 """``heldout study intervals-on-tables``: what it leaves, prints and refuses."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

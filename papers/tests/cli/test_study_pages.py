@@ -1,7 +1,5 @@
 """The pages on the studies of times and of intervals on tables: their commands and Python do what they say."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 The short version replaces some of the settings of ``--quick`` by smaller ones; the slow one is as a user types it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

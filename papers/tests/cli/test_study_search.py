@@ -1,7 +1,5 @@
 """``heldout study search``: what it leaves and prints, what is less of ``--quick``, and what it refuses."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """``heldout tune`` and ``heldout compare`` with the space of an article in place of a preset."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The figures of recommended methods are computed from kept runs, and written to the installed file."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The targets, each on rows that are worked out by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The page of the test bed: its pictures, tables and sentences."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The test bed as a study: the same for any number of processes, resumable, and stored whole."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Correlated columns: true scores against large simulations, kinds of matrices, and structures of real searches."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score

@@ -1,7 +1,5 @@
 """Designs of real searches: the halves of the tables, which tables fit, and what a sample holds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

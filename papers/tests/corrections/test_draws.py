@@ -1,7 +1,5 @@
 """Draws: what a search on a sample holds, that it is kept and not repeated, and methods on it."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path

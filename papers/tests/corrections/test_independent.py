@@ -1,7 +1,5 @@
 """Independent columns: the matrices of the bias study, and metrics of several classes with their true scores."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What must be reached on real searches, each on rows that are worked out by hand; and the cells of a run."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Methods on matrices with known truth: the answers of ``heldout.estimate``, and the truth of each one's choice."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sums over repetitions, each worked out by hand."""
 
-from __future__ import annotations
-
 from math import comb, isnan, sqrt
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The evidence is computed from a kept run, written to the installed file, and read back by ``ho.advise``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

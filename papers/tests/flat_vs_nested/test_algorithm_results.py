@@ -1,7 +1,5 @@
 """Flat, nested and future accuracy, against scikit-learn's searches and by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

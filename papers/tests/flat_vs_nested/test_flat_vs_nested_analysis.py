@@ -1,7 +1,5 @@
 """Gains, thresholds, tests and ranks of Wainer & Cawley: by hand, against loops from equations, and identities."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any

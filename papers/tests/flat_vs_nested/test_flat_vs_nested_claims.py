@@ -1,7 +1,5 @@
 """What a study says of the article's claims: which can be tested, and when they hold."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

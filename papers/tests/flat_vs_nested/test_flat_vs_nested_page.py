@@ -1,7 +1,5 @@
 """The report of a study of flat and nested cross-validation: what it shows, and that it is one file."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from xml.etree import ElementTree
 

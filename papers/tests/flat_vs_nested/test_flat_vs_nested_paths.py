@@ -1,7 +1,5 @@
 """Many configurations by few fits: each predicts what it does when it is fitted by itself."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The study of a folder of tables: what it uses, draws, keeps and refuses."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Options of every study, with values of the right kind and of others."""
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 

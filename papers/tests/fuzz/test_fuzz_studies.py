@@ -1,7 +1,5 @@
 """Wrong options of studies are refused with a sentence. ``tests/fuzz`` has the rest."""
 
-from __future__ import annotations
-
 import bad_studies
 import pytest
 import repeat

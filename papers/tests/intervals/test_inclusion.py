@@ -1,7 +1,5 @@
 """How good intervals are: worked by hand, by the article's own table, and against a plain loop."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import comb, isnan
 

@@ -1,7 +1,5 @@
 """What each method says of a matrix: just what ``heldout.estimate`` says, or why it says nothing."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

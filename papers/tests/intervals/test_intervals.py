@@ -1,7 +1,5 @@
 """The simulated study: what is drawn, what it depends on, and that what is found is so."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a study says of the article's claims: which can be tested, and when they hold."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is kept of studies of intervals in papers/evidence: the study makes it, and it says what the page says."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

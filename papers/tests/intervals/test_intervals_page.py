@@ -1,7 +1,5 @@
 """The report of a study of intervals: what it shows, and that it is one file that needs nothing else."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 import pytest

@@ -1,7 +1,5 @@
 """Accuracy, balanced accuracy, F1 and censored times: that truths are true, and bounds those of the library."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a study on real tables says of the article's claims, and its page: from bounds that are made up."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

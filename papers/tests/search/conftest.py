@@ -1,7 +1,5 @@
 """A sub-sample, searched by pipelines that share their preparation and draw random numbers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

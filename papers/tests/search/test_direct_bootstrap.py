@@ -1,7 +1,5 @@
 """The direct bootstrap of a search, against a plain loop."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

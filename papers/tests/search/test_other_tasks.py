@@ -1,7 +1,5 @@
 """Searches of tables of several classes, of numbers and of censored times, and by other metrics."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a study of searches says of the article's claims: which can be tested, when they hold, and its report."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree

@@ -1,7 +1,5 @@
 """The study of searches on tables: sub-samples, truths, what is left out, and the same numbers any way."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Boosted linear classifiers: an iteration by hand, as R's bst 0.3-24 says, and where it leads in the end."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris

@@ -1,7 +1,5 @@
 """The classifiers of the articles hold scikit-learn's contract, in every version that is supported."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

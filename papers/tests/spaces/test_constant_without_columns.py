@@ -1,7 +1,5 @@
 """What follows an empty selection, forests by the square root, and fits that are shared."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The elastic net: R's glmnet, an independent optimiser, the conditions of a minimum, and what a path shares."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

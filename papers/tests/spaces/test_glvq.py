@@ -1,7 +1,5 @@
 """GLVQ: its cost by hand, its gradient by differences, its minimum."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import check_grad

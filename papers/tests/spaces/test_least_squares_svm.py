@@ -1,7 +1,5 @@
 """The least-squares machine by hand, and the space of one length scale against many."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """LVQ1: steps by hand, and the same prototypes as R's package class from the same rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris

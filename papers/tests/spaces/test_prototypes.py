@@ -1,7 +1,5 @@
 """Nearest prototypes: the rule by hand and as one nearest neighbour, and where learning begins."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier

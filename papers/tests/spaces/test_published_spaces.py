@@ -1,7 +1,5 @@
 """The spaces of articles as presets: the same as their functions, for the targets that they are for."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

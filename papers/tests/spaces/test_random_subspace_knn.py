@@ -1,7 +1,5 @@
 """Random k-nearest neighbours: votes counted by hand, and scikit-learn's classifiers where these are the same."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris

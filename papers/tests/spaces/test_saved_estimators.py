@@ -1,7 +1,5 @@
 """Saved models with estimators of articles load without a question, and run files know these by their old names."""
 
-from __future__ import annotations
-
 import json
 import re
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Shrinkage discriminant analysis: by hand, as R's sda 1.3.9 says, and against the matrices written out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

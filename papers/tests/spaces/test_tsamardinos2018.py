@@ -1,7 +1,5 @@
 """The 610 configurations: how many of what, all different, and each fits an untidy table."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The space of twelve families: what it holds, and that all of it can be fitted on any table."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -8,8 +8,6 @@ of the expected number's last digit: with 20 numbers of the short version a fals
 and the seed is fixed.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

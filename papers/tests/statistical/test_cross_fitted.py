@@ -1,7 +1,5 @@
 """The estimate of cross-fitted searches: honest on noise, where the best of an adaptive search flatters."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

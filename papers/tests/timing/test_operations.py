@@ -1,7 +1,5 @@
 """Operations by the article's formulas, and the lines and cells of the page that show them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The study of times: what is timed, in which order, and what is kept; no test asks how long anything took."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

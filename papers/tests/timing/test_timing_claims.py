@@ -1,7 +1,5 @@
 """What a study of times says of the article's claims, and how its page shows it: from times that are made up."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The plain code that is timed: it says what the library says, bootstrap by bootstrap."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score

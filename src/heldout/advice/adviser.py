@@ -1,7 +1,5 @@
 """``ho.advise``: what nested cross-validation would cost for one search, and what it would probably change."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

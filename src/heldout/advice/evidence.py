@@ -4,8 +4,6 @@ The file is installed with the library. ``python -m heldout_papers.flat_vs_neste
 run of the study of flat and nested cross-validation.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

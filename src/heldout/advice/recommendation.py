@@ -1,7 +1,5 @@
 """Which method and which interval for what a user has, with what they gave in the nearest cell of the test bed."""
 
-from __future__ import annotations
-
 import math
 import re
 import string

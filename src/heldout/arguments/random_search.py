@@ -3,8 +3,6 @@
 All are drawn before anything is fitted, so the search is fixed.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 import warnings

@@ -1,7 +1,5 @@
 """Rows, a target, groups and weights as users pass them, as a task."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The command line: parse, call the library, print. One file a command."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 

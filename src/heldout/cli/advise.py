@@ -1,7 +1,5 @@
 """``heldout advise``: which method to use for a search of a table, and what nested cross-validation would cost."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

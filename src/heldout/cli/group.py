@@ -3,8 +3,6 @@
 Nothing heavy is imported here, so that ``heldout --help`` answers at once.
 """
 
-from __future__ import annotations
-
 import difflib
 import errno
 import importlib

@@ -1,7 +1,5 @@
 """``heldout open``: the report of a run in the browser."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import webbrowser

@@ -1,7 +1,5 @@
 """``heldout predict``: what a saved model predicts for the rows of a table."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """``heldout tune``: from a table to a fitted model, an estimate that can be believed, and a report."""
 
-from __future__ import annotations
-
 from heldout.cli.console import Console, command_of
 from heldout.cli.files import folder_for
 from heldout.cli.options import DATA, RUNNING

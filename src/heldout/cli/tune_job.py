@@ -3,8 +3,6 @@
 It imports scikit-learn, so commands import it when their options are checked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace

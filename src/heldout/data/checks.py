@@ -6,8 +6,6 @@ both equal. The limits of this machine (memory, threads, the greatest size of a 
 that what cannot be done is refused in one sentence and not by the system, hours later.
 """
 
-from __future__ import annotations
-
 import ast
 import math
 import os

@@ -5,8 +5,6 @@ of equal rows that are no copies, so their number is compared with what the same
 on its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Any

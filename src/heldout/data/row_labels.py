@@ -1,7 +1,5 @@
 """Rows in one order: columns and tables of pandas are matched by the labels of their rows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NoReturn
 

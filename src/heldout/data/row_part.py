@@ -7,8 +7,6 @@ is.
 Groups come whole. Rows in the order of time come in stretches, in which blocks are drawn as they are in all rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Drop rules: which configurations continue, from the held-out predictions so far."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from heldout.data.checks import called, unknown_drop

@@ -5,8 +5,6 @@ the held-out predictions so far and decides which configurations continue. It ru
 verdict depends on the predictions alone, so that a search gives the same result however it runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite

@@ -1,7 +1,5 @@
 """The bootstrap rule: drop configurations that are worse than the leader in nearly every bootstrap."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypeAlias, get_args
 

@@ -1,7 +1,5 @@
 """Drop by tests of fold scores: a paired test against any other configuration, and a signed-rank test."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple

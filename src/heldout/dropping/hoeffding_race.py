@@ -1,7 +1,5 @@
 """The Hoeffding race: drop configurations that cannot be the best within the bounds of chance."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

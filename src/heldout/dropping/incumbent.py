@@ -5,8 +5,6 @@ next configuration begins (Bergman, Purucker & Hutter 2024). Here all remaining 
 so the leader's folds are those so far: means are compared on the same rows, and a worst fold needs some folds.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

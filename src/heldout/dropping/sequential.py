@@ -3,8 +3,6 @@
 It is a search strategy, not only a rule: it plans its own splits, drops and stops on them, and chooses on the last.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ The spread of scores of splits is no standard error, because splits share traini
 variance according to the sizes of the parts.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

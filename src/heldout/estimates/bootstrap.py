@@ -11,8 +11,6 @@ all rows, so that few rows change its score otherwise than that of a configurati
 (papers/pages/control.md).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias, TypeVar

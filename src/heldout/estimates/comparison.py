@@ -4,8 +4,6 @@ The question is read and checked once; methods that choose the winner in the sam
 all of them share the draws.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -4,16 +4,14 @@ The file is installed with the library. ``python -m heldout_papers.corrections.a
 runs of that study (papers/pages/study-corrections.md).
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
 from heldout.data.task import TaskKind
 from heldout.estimates.evidence import Candidates, Evidence
@@ -140,8 +138,8 @@ class CellEvidence:
 
 def from_csv(kind: type[Line], text: str) -> tuple[Line, ...]:
     """The lines of an installed file, with the columns that the fields of a dataclass name."""
-    kinds: dict[str, Callable[[str], Any]] = {"str": str, "int": _count, "float": _number}
-    columns = {field.name: kinds[str(field.type)] for field in fields(kind)}  # type: ignore[arg-type]
+    kinds: dict[Any, Callable[[str], Any]] = {str: str, int: _count, float: _number}
+    columns = {name: kinds[hint] for name, hint in get_type_hints(kind).items()}
     return tuple(
         kind(**{name: read(line[name]) for name, read in columns.items()})
         for line in csv.DictReader(io.StringIO(text))

@@ -9,8 +9,6 @@ and whether they spread more there, by more than such noise explains.
 Of rows: clipped probabilities, and errors so large that few rows count.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Evidence whose selection begins with dropping: every bootstrap repeats the dropping of the search."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """``ho.estimate``: the corrected performance from a matrix of held-out predictions that anyone made."""
 
-from __future__ import annotations
-
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable

@@ -1,7 +1,5 @@
 """Evidence: what methods read. Which rows and configurations count, and which configuration won."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from functools import cached_property

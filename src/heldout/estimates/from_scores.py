@@ -1,7 +1,5 @@
 """``ho.estimate_from_scores``: the corrected performance where nothing is left but the scores of the splits."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Inputs: a user's arrays and settings, read and checked, and the evidence that each method needs of them."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace

@@ -6,8 +6,6 @@ their variance is about (e - 1) / N in units of a row's, against 1 / N. ``Calibr
 comes from and what it covers in simulations is in papers/pages/intervals.md.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -15,8 +15,6 @@ corrected for the selection, because bootstraps with spread repeat the selection
 papers/pages/intervals.md.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace

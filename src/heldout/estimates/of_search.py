@@ -5,8 +5,6 @@ is for so many folds, for rows that are predicted several times, or for groups, 
 it is asked with a table of the rows that the splits test (``RowTable``).
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -15,8 +15,6 @@ where D is 2 g² for the stationary bootstrap and 4/3 g² for moving blocks. M i
 whose autocorrelations are all below 2 √(log10(n) / n), as in the programs of the authors, K_n = max(5, √log10(n)).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

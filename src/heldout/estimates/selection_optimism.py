@@ -19,8 +19,6 @@ Predictions that are certain can be right in every row that was seen, and a winn
 cost is an optimism besides.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What every method returns: a value with its interval, what it would have been uncorrected, and its flags."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace

@@ -6,8 +6,6 @@ proposal that equals an earlier one is a configuration of its own with copies of
 fitted again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter

@@ -5,8 +5,6 @@ A selection rule can weigh the complexity of the models that a configuration pro
 ``UNITS`` that the models of all configurations have.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any

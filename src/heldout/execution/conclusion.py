@@ -1,7 +1,5 @@
 """The conclusion of a search: its winner, and the estimates of how good that is, from its cells."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

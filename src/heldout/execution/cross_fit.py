@@ -6,8 +6,6 @@ the fold either. So what its winner predicts for the fold is honest, however the
 predictions are one column of held-out predictions, without any selection that they took part in.
 """
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 Listeners are called in the coordinating process, after a result is recorded; they cannot change the run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias

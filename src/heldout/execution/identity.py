@@ -1,7 +1,5 @@
 """The identity of a run: fingerprints of its parts, and the versions of its code."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

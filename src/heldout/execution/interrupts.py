@@ -6,8 +6,6 @@ children of its workers, and joblib would then wait for ever; these programs inh
 seconds the signal raises again, in case the first one was lost in code that catches everything.
 """
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The responses of a fitted model: each computed once, coded as ``HeldOutPredictions`` holds it."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress

@@ -4,8 +4,6 @@ The tests of order are of rows in the order of the file: at most 1 in 200 tables
 raises a flag.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 A search runs one race; a protocol runs several side by side, and then single cells for the winners.
 """
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

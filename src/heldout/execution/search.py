@@ -1,7 +1,5 @@
 """A search: all settings that decide its result."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace

@@ -3,8 +3,6 @@
 Where a formula predicts each row by the model of all the others, leave-one-out is one block, made before the loop.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress

@@ -4,8 +4,6 @@ LightGBM, XGBoost and CatBoost start the threads that their own parameter says, 
 set on the model that a cell fits, and on models inside it.
 """
 
-from __future__ import annotations
-
 import functools
 import sys
 import threading

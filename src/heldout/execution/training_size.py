@@ -6,8 +6,6 @@ models trained on (K - 2)/K of the rows, and their scores beside those of the se
 on (K - 1)/K of the rows. So the gain is the mean over all that competes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product

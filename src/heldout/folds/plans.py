@@ -16,8 +16,6 @@ are drawn in each half, with as many test rows as those of all rows (Nadeau & Be
 ``ho.split_items``: two halves of the rows, to propose configurations on one and select on the other.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ The variance of a pooled coefficient has two parts: what it would be with comple
 to not knowing the missing values (between). Few imputations, or few rows, leave few degrees of freedom.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar

@@ -4,8 +4,6 @@ Linear models are averaged where they are linear, so that the pooled model is th
 coefficients; any others are averaged in what they say.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any

@@ -1,7 +1,5 @@
 """The settings of imputation in a validation: how often, by which imputer, when, and with the outcome or not."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args

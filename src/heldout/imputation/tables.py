@@ -3,8 +3,6 @@
 Only missing values are written, and each column keeps its type, so a completed table is otherwise unchanged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Arguments are checked and results allocated here; the functions of ``_core`` check nothing and run without the GIL.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

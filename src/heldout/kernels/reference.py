@@ -6,8 +6,6 @@ weightings are ``counts`` of shape (L, n): uint8 for bootstrap counts, whose sum
 counts times sample weights.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -5,8 +5,6 @@ each score they use the weight of the negative rows above it, of the negative ro
 rows at it. Probabilities are calibrated by a logistic regression on their log-odds, numbers by least squares.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -12,8 +12,6 @@ probabilities (locally linear, without iterations), as in R's ``rms::val.prob``;
 of the truth on the log-odds, which is smoother and quicker, and sees no more than a shift and a stretch.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Candidates of which one is best, whatever the metric, are scored by the metric i
 that it stands beside. They are chosen with sight of the same rows and their weights.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

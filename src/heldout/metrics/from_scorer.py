@@ -6,8 +6,6 @@ the scorer becomes that metric; otherwise the function itself is called, which i
 1.6 to 1.9.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import warnings

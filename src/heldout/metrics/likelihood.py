@@ -1,7 +1,5 @@
 """How much more likely predictions make the truth, and the g-index: the measures of R's ``rms`` package."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial

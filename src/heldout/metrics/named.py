@@ -4,8 +4,6 @@ A search can run metrics that scikit-learn does not have by their scorers. For s
 scorers do not do: they call ``predict`` of everything but classifiers, and know no times.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import fields, replace

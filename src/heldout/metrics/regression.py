@@ -1,7 +1,5 @@
 """Metrics of numbers against numbers: squared and absolute errors, their median, R², and rank correlation."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 

@@ -5,8 +5,6 @@ time that the model knows, or a method that takes the times. Steps are right-con
 0.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any

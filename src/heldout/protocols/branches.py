@@ -5,8 +5,6 @@ store. Then each winner of a part is fitted on the whole part and tested on rows
 winners are chosen by ``winner_of``, like the winner of any search.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Draw rows with replacement to fit models on: the rows in each sample, and those outside it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

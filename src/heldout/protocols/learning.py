@@ -1,7 +1,5 @@
 """Learning curves: the scores of all configurations at every training size, carried on to all rows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property

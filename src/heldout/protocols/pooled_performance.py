@@ -10,8 +10,6 @@ is pooled as the logarithm of its distance from it. A standard error is carried 
 the score (the delta method).
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

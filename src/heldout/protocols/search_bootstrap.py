@@ -3,8 +3,6 @@
 There are two schemes, with fits of their own and the same end.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence

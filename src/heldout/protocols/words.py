@@ -1,7 +1,5 @@
 """How each protocol arrives at its number, what it estimates, and its titles; and those of every method by name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from heldout.estimates.base import MethodWords

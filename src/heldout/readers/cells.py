@@ -1,7 +1,5 @@
 """What the cells of a table mean: words for a missing value, marks between thousands, per cent, codes, dates."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Collection, Iterator, Sequence

@@ -1,7 +1,5 @@
 """``ho.correct``: the corrected score of a finished search, from the scores of its splits, without any fit."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace

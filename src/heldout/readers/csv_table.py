@@ -3,8 +3,6 @@
 A file that could be read in two ways is refused; assumptions are reported as remarks.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import gzip

@@ -3,8 +3,6 @@
 The other tool is not imported: a search or study is recognised by its attributes.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

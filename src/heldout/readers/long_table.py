@@ -4,8 +4,6 @@ Lines are placed by their keys, and no two lines have the same keys, so the orde
 formats end here, so every check of lines, rows, folds and repeats is made here once.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

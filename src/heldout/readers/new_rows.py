@@ -1,7 +1,5 @@
 """The rows of a new table as a saved model takes them, and what it predicts for them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 A configuration has one column, or one per class, named ``name[class]``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -4,8 +4,6 @@ A row number predicts perfectly whatever the rows were sorted by, but for no new
 numbers are excluded, with a note, unless the user keeps them.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ a neighbours model its metric. So everything that a file names must be on a list
 in heldout-papers where that is installed: anybody who can write a model file can also write the files beside it.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

@@ -3,8 +3,6 @@
 Every guess comes with a sentence that explains it and names the option that overrides it.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Text files that are not read by pandas: lines below a header of a tool's own form, and JSON."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

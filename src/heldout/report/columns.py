@@ -1,7 +1,5 @@
 """The columns of the data: their kind, missing values, distribution and correlations, as plain data."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every configuration of a search with its score, the interval of that score, and its parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace

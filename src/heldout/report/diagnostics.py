@@ -3,8 +3,6 @@
 They concern one configuration and need no model. Repeats do not count as more rows: intervals count each row once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt

@@ -1,7 +1,5 @@
 """``facts``: what a result says, as one dictionary, over which page, card and texts are templates."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """An estimate as page and card show it, and its headline: what it means for a layman, the number, and a quote."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal

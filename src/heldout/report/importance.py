@@ -5,8 +5,6 @@ that column are shuffled among them (Breiman 2001). Columns that carry the same 
 of them leaves the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations

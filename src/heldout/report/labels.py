@@ -1,7 +1,5 @@
 """Facts, settings, sources and provenance of a number, as labels with texts."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence

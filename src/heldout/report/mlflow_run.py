@@ -1,7 +1,5 @@
 """``ho.log_to_mlflow``: a result as a run of MLflow, with its report and texts."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

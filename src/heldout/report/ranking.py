@@ -1,7 +1,5 @@
 """Configurations: their families and parameters, and their ranking by score, with selections and failures."""
 
-from __future__ import annotations
-
 import inspect
 import math
 import re

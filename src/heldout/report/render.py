@@ -1,7 +1,5 @@
 """A result as one self-contained HTML file, and as Markdown."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What was done to arrive at a result, as plain facts, and the methods text, whose templates read these alone."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Mapping, Sequence

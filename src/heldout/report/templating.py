@@ -1,7 +1,5 @@
 """Templates of pages and of Markdown, and how they write values: numbers, names, and our own markup."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

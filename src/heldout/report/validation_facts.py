@@ -1,7 +1,5 @@
 """``validation_facts``: what a validation says."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any

@@ -4,8 +4,6 @@ They choose like scikit-learn's, and keep every held-out prediction that the sea
 estimate the score of the winner on new data, without further training.
 """
 
-from __future__ import annotations
-
 import copy
 import numbers
 import os

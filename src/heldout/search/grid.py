@@ -1,7 +1,5 @@
 """``HeldOutSearchCV`` and ``HeldOutRandomizedSearchCV``: as in scikit-learn, with a score that you can believe."""
 
-from __future__ import annotations
-
 import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """``open_search``: a search whose configurations come from any loop of a user."""
 
-from __future__ import annotations
-
 import inspect
 import threading
 import time

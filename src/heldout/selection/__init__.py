@@ -1,7 +1,5 @@
 """Selection rules: how a search chooses, and how a bootstrap chooses again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias

@@ -16,8 +16,6 @@ Kernels are single-threaded and release the GIL; each thread takes one block of 
 size of the blocks can change a bit of a result.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Functions of the user as selection rules: of the scores, or of a dict like scikit-learn's ``cv_results_``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

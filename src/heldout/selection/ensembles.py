@@ -6,8 +6,6 @@ Each weighting of the rows has an ensemble of its own; the ensembles of a block 
 of one matrix, and column l is scored under weighting l.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

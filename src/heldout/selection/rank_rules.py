@@ -1,7 +1,5 @@
 """Rules that choose the best mean rank: over several metrics, or over repeats, so that each counts the same."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Rules that choose the simplest configuration near the best, and what makes one simpler than another."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -5,8 +5,6 @@ choosing a column, and what scores and replays columns serves as it is. The thre
 without a look at the target, so that nothing leaks into them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

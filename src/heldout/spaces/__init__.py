@@ -1,7 +1,5 @@
 """Ready configuration spaces with their preprocessing, and Cox models; heldout-papers adds those of articles."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from heldout._papers import attribute_of_papers, names_of_papers

@@ -5,8 +5,6 @@ number of rounds. Packages are matched by the name of the class, so that none is
 there.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping

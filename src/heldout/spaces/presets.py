@@ -8,8 +8,6 @@ Numbers of trees, of rounds and of neighbours, and penalties of ridge regression
 densely, because a search fits such a list once. ``random_state`` is None, so a search sets it from its own seed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """Any procedure that returns one fitted model, as an estimator: it tunes in whatever way it likes."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from typing import Any, Literal, Self, TypeAlias

@@ -4,8 +4,6 @@ Columns keep their units and names, so coefficients read as in a paper; text bec
 except the first. A category that is missing in a sample of the rows counts as the first one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any

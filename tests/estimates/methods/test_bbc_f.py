@@ -1,7 +1,5 @@
 """BBC-F: hand-worked folds, exact identities, what it refuses and what it flags."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer

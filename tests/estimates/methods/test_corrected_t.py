@@ -1,7 +1,5 @@
 """The corrected t interval by hand, by formula, for folds and for subsampling, and what it refuses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import t

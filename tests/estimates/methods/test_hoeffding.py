@@ -1,7 +1,5 @@
 """Hoeffding's bound by hand, its scale, and what it refuses."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

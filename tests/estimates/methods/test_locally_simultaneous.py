@@ -1,7 +1,5 @@
 """Locally simultaneous intervals: by formula in plain NumPy, at their limits, and what they are not for."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The bootstrap of the winner alone: what it shares with bbc and what it leaves out; draws within classes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Shrinkage: agreement with a plain implementation, every rule and kind of data, and cases at the edge."""
 
-from __future__ import annotations
-
 import json
 import math
 import warnings

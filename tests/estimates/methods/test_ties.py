@@ -1,7 +1,5 @@
 """``BBC(ties="average")``: an estimate that does not depend on the order of the candidates."""
 
-from __future__ import annotations
-
 from itertools import permutations
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The normal interval from row losses: by formula in plain NumPy, against DeLong, on repeats, and its refusals."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import norm

@@ -1,7 +1,5 @@
 """WMC and WMCS: closed forms of two configurations, the special columns, limits, and what they are not for."""
 
-from __future__ import annotations
-
 from statistics import NormalDist
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The zoom correction: its closed form against a search over a grid, and its limits."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

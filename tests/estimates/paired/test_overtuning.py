@@ -1,7 +1,5 @@
 """The curve of overtuning and the probability that the winner is worse than the default, by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import norm

@@ -1,7 +1,5 @@
 """Paired questions: by hand, by plain loops, and where the truth is known."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """scikit-learn's callbacks are told of a search that drops: no task too many, none left open."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The time left follows the work that is left, however many cells arrive at once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What configurations share is known before a fit, and every cell is in one task."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A block of cells in a run file comes back to the last bit; one that was changed is refused in one sentence."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import warnings

@@ -1,7 +1,5 @@
 """A run file whose runs or configurations are changed is refused as damaged: cells would get another's name."""
 
-from __future__ import annotations
-
 import sqlite3
 import warnings
 from contextlib import closing

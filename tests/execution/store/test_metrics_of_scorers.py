@@ -1,7 +1,5 @@
 """Every scorer that scikit-learn names has an estimate from the run file, as the finished search has."""
 
-from __future__ import annotations
-
 import warnings
 from contextlib import nullcontext
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A real run file with one value changed: its readers give the right answer, or say that the file is damaged."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

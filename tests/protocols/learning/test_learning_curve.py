@@ -1,7 +1,5 @@
 """``ho.protocols.learning_curve``: what is fitted and chosen, failures, resuming, and its estimate."""
 
-from __future__ import annotations
-
 import json
 import warnings
 

@@ -1,7 +1,5 @@
 """Training sizes and subsamples: counts, proportions, nesting, groups, and what is refused."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Inverse power laws: exact recovery, their bounds, an independent implementation, and where there is none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import curve_fit

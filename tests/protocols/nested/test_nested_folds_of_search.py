@@ -1,7 +1,5 @@
 """The folds of nested cross-validation of a search object: an equal ``cv`` is no other one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

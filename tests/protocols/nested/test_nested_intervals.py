@@ -1,7 +1,5 @@
 """The two intervals of nested cross-validation, against sums done by hand and other people's formulas."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

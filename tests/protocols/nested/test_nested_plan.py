@@ -1,7 +1,5 @@
 """The splits of nested cross-validation: nobody sees what it is scored on, and as many fits as are promised."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

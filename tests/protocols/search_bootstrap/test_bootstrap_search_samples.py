@@ -1,7 +1,5 @@
 """Bootstrap samples of a search: what trains never tests, and copies of a row stay together."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

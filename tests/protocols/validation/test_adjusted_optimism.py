@@ -1,7 +1,5 @@
 """The optimism adjusted by the double bootstrap is that of a plain loop over samples of samples."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``bootstrap_validate`` is a plain loop over bootstrap samples, done quickly."""
 
-from __future__ import annotations
-
 import html
 from pathlib import Path
 from typing import Any, ClassVar

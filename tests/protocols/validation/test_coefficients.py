@@ -1,7 +1,5 @@
 """Coefficients of the model of all rows: whose have intervals, and what is said of the others."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

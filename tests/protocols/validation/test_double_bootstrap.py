@@ -1,7 +1,5 @@
 """Samples of a sample: what they hold, and that their correction is that of a table with its copies."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression

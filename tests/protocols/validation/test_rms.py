@@ -1,7 +1,5 @@
 """``metric="rms"``: the metrics of R's ``rms::validate``, and its table."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression

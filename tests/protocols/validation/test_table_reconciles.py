@@ -1,7 +1,5 @@
 """The columns of a validation's table make its corrected score: by every correction, of every metric."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Intervals of corrected scores: by hand, in both directions, and what is refused."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A validation that would not fit in memory is refused before a sample is drawn; what a run file holds is known."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

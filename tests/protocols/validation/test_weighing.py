@@ -1,7 +1,5 @@
 """Weights are only used where they give the model that copies give."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

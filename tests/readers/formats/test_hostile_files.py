@@ -1,7 +1,5 @@
 """Files that cannot be what they are called: one sentence each, with exit code 2, never a traceback."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

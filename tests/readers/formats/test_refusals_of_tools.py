@@ -1,7 +1,5 @@
 """Damaged, contradictory and incomplete exports of tools: one sentence each, in Python and on the command line."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Rows that are missing, repeated or moved, numbers that are none of a probability, and columns that contradict."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """Searches with Optuna that are stopped and continued, and what such a one must have in common with a whole one."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import time

@@ -1,7 +1,5 @@
 """Cross-fitted searches: the same final search, and an estimate from samplers that have not seen the rows."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

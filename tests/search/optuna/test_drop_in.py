@@ -1,7 +1,5 @@
 """A user of ``OptunaSearchCV`` changes the class: the same calls, and what they give."""
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from typing import Any

@@ -1,7 +1,5 @@
 """What equals an earlier proposal is not fitted again."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An objective for a study of a user keeps the predictions that ``ho.correct`` then reads."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Protocols repeat a search with Optuna as a whole, on the rows that they train on."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A search with Optuna that was stopped anywhere ends as it would have without."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import pickle

@@ -1,7 +1,5 @@
 """``HeldOutOptunaSearchCV``: the trials of a hand-written loop, reproducible, with an estimate."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

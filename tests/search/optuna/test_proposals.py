@@ -1,7 +1,5 @@
 """A study's trials as proposals: asked in batches, told in order."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections.abc import Sequence

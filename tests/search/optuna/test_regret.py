@@ -1,7 +1,5 @@
 """Stopping when further search is useless: the estimate by hand, in spaces of every kind, and in searches."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Samplers that are seeded anew before each trial propose the same again."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

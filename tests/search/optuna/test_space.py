@@ -1,7 +1,5 @@
 """Spaces of distributions, lists and functions of a trial become proposals."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``heldout tune`` on a Dask cluster: interrupted and resumed there, it is the search that was made here."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

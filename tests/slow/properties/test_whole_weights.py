@@ -1,7 +1,5 @@
 """Weights that are whole numbers equal repeated rows, for every metric that does not use the number of rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

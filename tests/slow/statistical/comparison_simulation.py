@@ -1,7 +1,5 @@
 """Configurations with real fits and known truth: what comparisons of them state, beside what the models deliver."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -10,8 +10,6 @@ Run as a script it prints the table of papers/pages/control_table.md:
     python tests/slow/statistical/control_simulation.py [REPETITIONS]
 """
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Iterator

@@ -13,8 +13,6 @@ protocol is its estimate less the true accuracy of its winner:
     python tests/slow/statistical/dropping_bias_simulation.py        prints the table of papers/pages/dropping.md
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

@@ -9,8 +9,6 @@ As a script it prints the tables of papers/pages/dropping.md:
     python tests/slow/statistical/dropping_simulation.py [races [races of the variants]]
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -17,8 +17,6 @@ the performance of the model of all N rows. With ``folds=1`` the N rows are a ho
 trained the models, so that rows are independent given these (``models`` is then the truth).
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass

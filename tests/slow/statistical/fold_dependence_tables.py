@@ -6,8 +6,6 @@
 Settings whose coverages stand in the file of results already are not simulated again.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

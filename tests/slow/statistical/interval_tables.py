@@ -7,8 +7,6 @@ Settings whose summaries stand in the file of results already are not simulated 
 interrupted, and tables can be set anew.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -9,8 +9,6 @@ normal probabilities.
 prints the table of papers/pages/learning-curves.md.
 """
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import dataclass
 

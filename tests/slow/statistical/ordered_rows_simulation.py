@@ -9,8 +9,6 @@ repetitions, ``30 100`` that for 30 and ``forecasts 100`` that of searches: the 
 papers/pages/ordered-rows.md.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass

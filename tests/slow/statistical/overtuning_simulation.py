@@ -1,7 +1,5 @@
 """Searches of known truth: how probable it is that the winner is worse than the default, and how often it is."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.stats import norm
 

@@ -9,8 +9,6 @@ As a script it prints the table of papers/pages/stopping.md:
     python tests/slow/statistical/stopping_simulation.py [repetitions]
 """
 
-from __future__ import annotations
-
 import sys
 from typing import NamedTuple
 

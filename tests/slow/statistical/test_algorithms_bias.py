@@ -1,7 +1,5 @@
 """The number of compared algorithms where nothing can be learnt: labels are noise, and every accuracy is .5."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB

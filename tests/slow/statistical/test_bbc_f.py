@@ -7,8 +7,6 @@ were reached by an independent program: plain loops over algorithm 1 of Parascha
 four standard errors of the difference, that is by chance in less than 1 of 10 000 runs.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -3,8 +3,6 @@
 The truth is the score of the models fitted on all rows of a sample, on 20 000 further rows.
 """
 
-from __future__ import annotations
-
 import warnings
 from itertools import combinations
 

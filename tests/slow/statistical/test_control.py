@@ -4,8 +4,6 @@ A metric passes where the bias of bbc is at most ``MARGIN`` standard deviations 
 as chance can tell: a true bias at the margin fails a comparison once in 1000, one of 0 less often. Seeds are fixed.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How often the interval of a hold-out inside a hold-out contains the score of the tested model on fresh rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import binom

@@ -2,8 +2,6 @@
 papers/pages/dropping.md.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

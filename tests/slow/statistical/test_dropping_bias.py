@@ -5,8 +5,6 @@ the same matrices, so that their standard errors are small. Every bound is four 
 beside it: a test that holds fails by chance in less than 1 of 10 000 seeds.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from dropping_bias_simulation import biases

@@ -1,7 +1,5 @@
 """Coverage where real K-fold fits predict the rows (papers/pages/interval_tables_kfold.md)."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from fold_dependence_simulation import (

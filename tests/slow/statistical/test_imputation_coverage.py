@@ -4,8 +4,6 @@ Two of three columns, a number and a category, miss values the more often the gr
 outcome are, so that complete rows alone would be off. The imputation knows the outcome.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ A logistic regression of six columns is fitted on 80 rows; in five columns a qua
 truth is the AUC of the model fitted on all rows, on 1000 new rows with gaps, completed without their outcome.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression

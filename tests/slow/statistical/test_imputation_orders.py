@@ -4,8 +4,6 @@ Logistic regression of eight columns on 100 rows, of which seven columns miss a 
 its own rows (.09 of AUC), half of that by what the outcome told the imputation.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ repetitions is compared with the 1 - 10^-4 quantile of the binomial distribution
 interval fails a comparison once in 10 000. Seeds are fixed: what passes once passes always, until the code changes.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from interval_simulation import Setting, Summary, Tally, methods, simulate

@@ -4,8 +4,6 @@ papers/pages/learning-curves.md has the table of 200 repetitions. Every bound is
 allowance beside it: a test that holds fails by chance in less than 1 of 10 000 seeds.
 """
 
-from __future__ import annotations
-
 import pytest
 from learning_curve_simulation import SETTINGS, mean_biases
 

@@ -4,8 +4,6 @@ The winner is then worth p whichever it is, and often all right by luck. Before 
 configuration with p = .95 was covered .63 on 20 rows, and the best of 50 with p = .9 .87.
 """
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -6,8 +6,6 @@ nested estimate is exactly .5 for every size. A test fails when the mean of its 
 standard errors away that chance does it in 1 of 10 000 runs (Student's t).
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import t as student

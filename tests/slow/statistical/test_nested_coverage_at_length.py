@@ -5,8 +5,6 @@ Bengio) or on all of them (Bates, Hastie & Tibshirani); both are the means over 
 what was fitted. ``test_nested_coverage`` holds the simulation and the library equal.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from test_nested_coverage import MSE, data, scheme, search
 

@@ -1,7 +1,5 @@
 """Overtuning against the truth: the probability that the winner is worse than the default, and the curve."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from overtuning_simulation import calibrated, searched

@@ -7,8 +7,6 @@ a test fails when a mean leaves it by more than four of its own standard errors 
 from a mean over C, that is by chance in less than 1 of 10 000 runs.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

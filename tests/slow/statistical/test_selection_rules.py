@@ -9,8 +9,6 @@ A test fails when a mean leaves its bound by more than four of its own standard 
 less than 1 of 10 000 runs.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

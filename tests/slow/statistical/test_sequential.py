@@ -6,8 +6,6 @@ the best of a step with a probability of at least pi1 = .784, Wald's test drops 
 beta/(1 - alpha) = .101. Here it nearly always is: that bound is what is guaranteed, not what is expected.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import binom

@@ -8,8 +8,6 @@ of 30 000 runs if its expectation is that figure, and less often if it is better
 binomial probability of so few hits or fewer, which must exceed ``FALSE_ALARM``.
 """
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

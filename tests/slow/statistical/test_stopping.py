@@ -1,7 +1,5 @@
 """How often the interval of a search that stopped early covers the truth: papers/pages/stopping.md."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from stopping_simulation import table

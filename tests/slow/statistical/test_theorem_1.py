@@ -10,8 +10,6 @@ The theorem is about one algorithm. The score of the best of several lies on the
 configuration is no longer an algorithm fixed beforehand: that is what the rest of this library is about.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Sequence
 

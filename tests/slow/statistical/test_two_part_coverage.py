@@ -15,8 +15,6 @@ of .95 is [.936, .963]: tilting .952, mabt .940; of accuracy wilson .951, cloppe
 tenth, paid for by Šidák: .860 and .902; tilting .942).
 """
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

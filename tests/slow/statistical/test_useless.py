@@ -1,7 +1,5 @@
 """What stopping a useless search saves and costs: real fits with a known truth, beside the search that goes on."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -9,8 +9,6 @@ exceeds in 1 of 6 700 comparisons with 25 repetitions (Student's t), and the see
 exactly unbiased the allowance beside it was set beforehand.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier

@@ -7,8 +7,6 @@ no less is tested: a share is refused where so few would happen with a probabili
 metrics a test.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.stats import binomtest
 from validation_simulation import EFFECTS, METRICS, Coverage, coverage

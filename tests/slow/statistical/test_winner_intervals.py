@@ -4,8 +4,6 @@ A method that covers 95 % fails a test here once in 10 000 times (``most_misses`
 short passes as nominal as rarely. Independent rows are those of a hold-out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -10,8 +10,6 @@ for ordinary models of different folds, besides a difference of .035), and in 3 
 deviation. Of ordinary models, fitted on different rows, at most 1 in 50 are: 1.9 % of 1888 models of 55 tables.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray

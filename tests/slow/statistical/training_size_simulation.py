@@ -6,8 +6,6 @@ Ten normal columns, three of which carry signal; two classes. Every draw is sear
 the winner is scored on 4000 further rows.
 """
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Iterator

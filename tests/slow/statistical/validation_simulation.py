@@ -15,8 +15,6 @@ N rows does on 20 000 new ones; its bias is the mean of that.
 print the tables of papers/pages/validation.md.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass

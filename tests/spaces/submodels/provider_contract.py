@@ -1,7 +1,5 @@
 """What every provider of submodels must do: predict as separate fits, on data of all kinds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Estimators, values and data that no provider serves."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The formulas of leave-one-out against as many fits."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

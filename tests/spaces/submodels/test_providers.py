@@ -1,7 +1,5 @@
 """Every provider of submodels against separate fits, on a kind of data or two; tests/slow has them on all kinds."""
 
-from __future__ import annotations
-
 import pickle
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Providers that users register."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Machines by kernel matrices: the bits of separate fits, and what is fitted alone."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

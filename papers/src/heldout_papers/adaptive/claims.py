@@ -1,7 +1,5 @@
 """The claims of heldout's documentation on adaptive searches, and how results judge them."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from heldout_papers.adaptive.study import AdaptiveStudy

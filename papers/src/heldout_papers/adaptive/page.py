@@ -1,7 +1,5 @@
 """The page of a study of adaptive searches: claims, pictures of the bias, and tables."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

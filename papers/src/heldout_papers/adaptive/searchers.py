@@ -3,8 +3,6 @@
 Each ends in a search of heldout, whose held-out predictions any method can correct.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -7,8 +7,6 @@
 - a table: a sample of its rows, with the others as the truth; a support vector machine on standardised columns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache

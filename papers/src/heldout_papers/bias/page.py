@@ -1,7 +1,5 @@
 """The page of a bias study: the claims, a picture like the article's figure 1 for each beta, and tables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

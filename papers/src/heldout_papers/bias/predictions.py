@@ -3,8 +3,6 @@
 Right and wrong answers are counted; all other predictions are scored by the metrics of the library.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol

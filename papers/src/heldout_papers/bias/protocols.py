@@ -1,7 +1,5 @@
 """The five protocols of the article on a complete matrix of held-out predictions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

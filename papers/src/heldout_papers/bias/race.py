@@ -5,8 +5,6 @@ current best; this is the limit of that share. For two columns of 0 and 1 it dep
 only: rows, rows on which the one errs alone, and rows on which the other does.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The settings of a bias study, and the check of its arguments."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product

@@ -5,8 +5,6 @@ with that probability, independently. The best of their scores is flattering, an
 for areas under the ROC curve and for squared errors too.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

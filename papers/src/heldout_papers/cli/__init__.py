@@ -1,7 +1,5 @@
 """``heldout study``: the experiments of the literature, on its settings or on yours. One file a study."""
 
-from __future__ import annotations
-
 import click
 
 from heldout.cli.group import LazyGroup

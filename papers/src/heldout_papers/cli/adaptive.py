@@ -1,7 +1,5 @@
 """``heldout study adaptive``: what a corrected score is worth after an adaptive search."""
 
-from __future__ import annotations
-
 from heldout_papers.cli.options import StudyOptions, names_typed, option, whole_numbers
 from heldout_papers.cli.study import PreparedStudy, study_command
 

@@ -1,7 +1,5 @@
 """``heldout study bias``: how biased each protocol's estimate is, where the truth is known."""
 
-from __future__ import annotations
-
 from heldout_papers.cli.options import StudyOptions, names_typed, option, pairs_of_numbers, whole_numbers
 from heldout_papers.cli.study import PreparedStudy, study_command
 

@@ -1,7 +1,5 @@
 """``heldout study corrections``: how good any method of estimation is, where the truth is known."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

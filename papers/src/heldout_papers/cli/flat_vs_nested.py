@@ -1,7 +1,5 @@
 """``heldout study flat-vs-nested``: whether nested cross-validation is needed to choose an algorithm."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from heldout_papers.cli.options import StudyOptions, names_typed, option, table_options

@@ -1,7 +1,5 @@
 """``heldout study intervals``: how often each method's one-sided interval holds the truth, and how tight it is."""
 
-from __future__ import annotations
-
 import click
 
 from heldout_papers.cli.options import (

@@ -1,7 +1,5 @@
 """``heldout study intervals-on-tables``: how often each method's one-sided interval holds on real tables."""
 
-from __future__ import annotations
-
 from heldout_papers.cli.options import StudyOptions, names_typed, option, table_options
 from heldout_papers.cli.study import PreparedStudy, study_command
 

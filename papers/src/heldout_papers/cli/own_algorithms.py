@@ -1,7 +1,5 @@
 """``--space FILE.py:NAME`` of a study: the algorithms that a Python file of the user defines."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

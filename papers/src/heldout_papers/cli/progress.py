@@ -1,7 +1,5 @@
 """How far a study has come, on stderr: one line that changes on a terminal, some lines in a log."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable

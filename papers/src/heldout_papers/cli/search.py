@@ -1,7 +1,5 @@
 """``heldout study search``: the truth of each protocol's estimate and winner, on real tables."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

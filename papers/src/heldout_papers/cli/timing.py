@@ -1,7 +1,5 @@
 """``heldout study timing``: how long BBC and BBC-F take."""
 
-from __future__ import annotations
-
 from heldout.errors import InputError
 from heldout_papers.cli.options import StudyOptions, names_typed, option, whole_numbers
 from heldout_papers.cli.study import PreparedStudy, study_command

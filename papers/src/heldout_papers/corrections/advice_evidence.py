@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from heldout.estimates import coverage as installed
 from heldout.estimates.coverage import HOLD_OUT, TABLES, CellEvidence
@@ -68,11 +68,10 @@ def bed_evidence_of(frame: Any) -> tuple[CellEvidence, ...]:
     ``frame``: ``CorrectionsStudy.to_frame()``. A missing column is an ``InputError``.
     """
     check_columns(frame, tuple(COLUMNS.values()), "the cells of a test bed")
-    kinds: dict[str, Callable[[Any], Any]] = {"str": str, "int": int, "float": _rounded}
+    kinds: dict[Any, Callable[[Any], Any]] = {str: str, int: int, float: _rounded}
+    hints = get_type_hints(CellEvidence)
     return tuple(
-        CellEvidence(
-            **{field.name: kinds[str(field.type)](line[COLUMNS[field.name]]) for field in fields(CellEvidence)}
-        )
+        CellEvidence(**{name: kinds[hint](line[COLUMNS[name]]) for name, hint in hints.items()})
         for line in frame.to_dict("records")
         if line["part"] in (TABLES, HOLD_OUT) and line["method"] != ORACLE and line["repetitions"] > 0
     )

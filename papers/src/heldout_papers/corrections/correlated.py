@@ -7,8 +7,6 @@ three times, and of two classes four different probabilities only. True scores f
 exactly or by an integral over one variable.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any

@@ -4,8 +4,6 @@ Every design has its tables, halved by their names: one half chooses the form of
 that is drawn has a seed made of what it is for, so that a draw is the same whatever else is drawn.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass

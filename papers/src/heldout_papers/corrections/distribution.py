@@ -6,8 +6,6 @@ For independent columns from a Beta distribution it is a posterior mean; elsewhe
 repetitions of a cell tell.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias

@@ -4,8 +4,6 @@ A search remembers the question that made its predictions, so its own estimate i
 searched once more with a single metric, to compare the two to the bit.
 """
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence

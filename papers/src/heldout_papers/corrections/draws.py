@@ -5,8 +5,6 @@ fitted on the whole sample and scored on the rest, by a second search whose only
 a file each, so that any method can be scored on them.
 """
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ Right and wrong answers are the same for any number of classes, so what several 
 read more: the area of every two classes by the scores of both, and the log loss of three probabilities.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache

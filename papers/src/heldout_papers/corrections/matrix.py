@@ -1,7 +1,5 @@
 """A matrix of held-out predictions whose true scores are known, and the cell of the test bed that it belongs to."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """The page of a test bed: the claims, pictures of coverage, bias, error and width, and tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

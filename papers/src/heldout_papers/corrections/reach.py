@@ -4,8 +4,6 @@ Targets are those that this project set itself before the runs. Cells with fewer
 are reported and not judged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from heldout._text import counted

@@ -1,7 +1,5 @@
 """The result of a test bed: what every method gave in every repetition, and what that says of each cell."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property

@@ -5,8 +5,6 @@ is gathered once for each aggregate; every method then answers from it, with the
 is that of the configuration that this estimate selected.
 """
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@ Families differ in how good they are, as those of real searches do; within a fam
 other. Every classifier gives probabilities, so that one response serves accuracy, AUC and log loss.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

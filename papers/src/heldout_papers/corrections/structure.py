@@ -14,8 +14,6 @@ signal²) z) of a target y with variance 1: the signal is its correlation with t
 deviation.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections import defaultdict

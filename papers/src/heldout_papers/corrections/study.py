@@ -5,8 +5,6 @@ depend on each other as those of real searches do; and real searches on small sa
 tell how good each configuration truly is.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ Errors are such that positive flatters, and are divided by the scale of their ma
 counted, and moderated before means are taken; means without that are given beside them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The checks of arguments that several studies have: sizes, names and distributions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -5,8 +5,6 @@ number of the repetition alone: a study is the same for any number of processes,
 repetitions of a shorter one.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import time

@@ -1,7 +1,5 @@
 """The page of a study: claims beside our figures, pictures, tables, and how to repeat it."""
 
-from __future__ import annotations
-
 import os
 import platform
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ The evidence is a CSV file with a line per table and scenario. It is computed fr
 installed with ``heldout``.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import sys

@@ -4,8 +4,6 @@ The folds of flat cross-validation are the outer folds of the nested one, so tha
 what is chosen within them, and by nothing else; or each draws its own, as the article's programs do.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass

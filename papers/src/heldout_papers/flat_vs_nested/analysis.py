@@ -5,8 +5,6 @@ cross-validation chose than the one that flat cross-validation chose. It matters
 of irrelevance: how far the estimates of the algorithms in question are from the truth anyway.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

@@ -4,8 +4,6 @@ A claim is judged only where a study has the algorithms and the number of repeti
 tables to know chance. Chance is a bootstrap of the tables, because the article's are other tables than ours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

@@ -3,8 +3,6 @@
 Chance is a bootstrap of the tables, because the article's are other tables than ours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 

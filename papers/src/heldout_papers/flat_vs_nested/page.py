@@ -1,7 +1,5 @@
 """The page of a study of flat and nested cross-validation: claims, pictures, and the article's six tables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

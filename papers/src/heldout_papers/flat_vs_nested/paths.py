@@ -5,8 +5,6 @@ kernel between rows are the same for many configurations. What is found here is 
 itself predicts; models that share nothing are fitted one by one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial

@@ -1,7 +1,5 @@
 """The result of a study of flat and nested cross-validation: three accuracies of each algorithm and repetition."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """How predictions of a table's rows are read and scored by a metric."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ cross-validation, with the hyper-parameters that look best, and by nested cross-
 seen on the other half (Wainer and Cawley 2021, section 2).
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from contextlib import nullcontext

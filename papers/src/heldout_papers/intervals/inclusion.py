@@ -3,8 +3,6 @@
 Pure functions of arrays with a repetition an entry, or of one row (a setting or a table) with a method an entry.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A space for thousands of searches of fifty rows: the families of ``spaces.quick``, with fewer trees."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sklearn.base import BaseEstimator

@@ -4,8 +4,6 @@ The methods are those of the library, as in ``heldout.estimate(..., alternative=
 matrix and one set of draws, and methods with the same choice share it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum

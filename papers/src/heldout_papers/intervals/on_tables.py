@@ -4,8 +4,6 @@ Small training sets of a table are searched, each method bounds the AUC of its w
 the AUC of that winner on all other rows of the table. Other metrics, and censored times, are studied likewise.
 """
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 The page of intervals on real tables uses the same picture and tables.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

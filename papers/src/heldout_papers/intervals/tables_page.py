@@ -1,7 +1,5 @@
 """The page of intervals on real tables: the claims, a picture like figure 2, and tables like table 3."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import sklearn

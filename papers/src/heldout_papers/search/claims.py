@@ -4,8 +4,6 @@ A claim is judged only where a study has the numbers of rows and of repeats that
 space are the study's own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

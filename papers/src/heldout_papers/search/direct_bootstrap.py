@@ -3,8 +3,6 @@
 It needs C (K + 1) fits for each sample, of which a search would need K C + 1, so that it is run on request only.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """All configurations fitted on parts of a few rows: what they share is fitted once, as in a search."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -6,8 +6,6 @@ saw neither of two folds. One such model predicts both: for the search that leav
 the second, and the other way round. So K(K - 1)/2 fits a configuration serve instead of K(K - 1).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any

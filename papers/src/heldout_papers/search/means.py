@@ -1,7 +1,5 @@
 """Means over tables with their standard errors, which the claims and pictures of a study of searches use."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

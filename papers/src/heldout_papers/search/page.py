@@ -1,7 +1,5 @@
 """The page of a study of searches: the claims, pictures like the article's figures 2 to 7, and tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial

@@ -5,8 +5,6 @@ reads the scores of single folds, and nested cross-validation scores its outer f
 different folds are different models, whose scores have no common scale.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The space of a study: by its name, as a list of estimators with grids, or as a function of the rows."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Mapping

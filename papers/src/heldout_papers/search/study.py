@@ -4,8 +4,6 @@ Every protocol searches small samples of a table; each returns a model and an es
 score. The truth is the model's score on the 70 % of the table from which no sample was drawn.
 """
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The configuration spaces of the published experiments, and the estimators that only they need."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 

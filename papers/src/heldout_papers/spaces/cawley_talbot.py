@@ -4,8 +4,6 @@ The machine with a length scale for each column can be all that the one with a s
 cannot be worse if both are tuned perfectly. Tuned by a score, it has many more ways to fit that score by chance.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The base of the classifiers here: checks, the coding of classes, and predictions from scores."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

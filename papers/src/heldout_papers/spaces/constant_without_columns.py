@@ -1,7 +1,5 @@
 """A classifier after a selection that may select nothing: without columns it predicts the class frequencies."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

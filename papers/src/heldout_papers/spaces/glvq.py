@@ -1,7 +1,5 @@
 """Generalized learning vector quantization: prototypes that minimise a cost."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

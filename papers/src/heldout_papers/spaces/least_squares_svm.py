@@ -1,7 +1,5 @@
 """A least-squares support vector machine whose Gaussian kernel may have a length scale for each column."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, ClassVar
 

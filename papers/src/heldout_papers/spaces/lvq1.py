@@ -1,7 +1,5 @@
 """Kohonen's learning vector quantization: prototypes move towards rows of their class, and away from others."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import numpy as np

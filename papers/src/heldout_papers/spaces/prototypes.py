@@ -1,7 +1,5 @@
 """Classification by the nearest prototype: a few points represent each class, and the nearest decides."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

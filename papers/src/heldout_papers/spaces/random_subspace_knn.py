@@ -5,8 +5,6 @@ votes. ``BaggingClassifier`` of scikit-learn averages the neighbours' shares ins
 number of columns by the table's, and takes twenty times as long on a small table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, TypeAlias
 

@@ -4,8 +4,6 @@ Different selections often keep the same columns, and few columns leave a forest
 Then configurations with different names are the same fit.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import OrderedDict

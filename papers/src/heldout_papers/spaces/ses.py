@@ -6,8 +6,6 @@ with the target, over all conditioning sets, is largest. SES also tests whether 
 one of its conditioning set (Tsamardinos, Lagani and Pappas 2012; Lagani et al. 2017, algorithm 1).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from itertools import combinations, islice, product
 from typing import Any, Literal, Self

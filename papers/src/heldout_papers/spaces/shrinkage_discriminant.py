@@ -4,8 +4,6 @@ Class frequencies, variances and correlations are estimated by shrinkage with an
 nothing to tune. The same estimates give correlation-adjusted t-scores (CAT scores), which rank columns jointly.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np

@@ -4,8 +4,6 @@ After a selection p is known only when the forest is fitted, and scikit-learn's 
 share or the square root itself.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import numpy as np

@@ -7,8 +7,6 @@ machine that has not converged after ``MOST_STEPS_OF_SVM`` steps stops there; an
 frequencies are predicted.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from sklearn.pipeline import Pipeline

@@ -6,8 +6,6 @@ iterations and of neighbours are adjacent in the grid, so one fit serves all of 
 search sets it from its own seed.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

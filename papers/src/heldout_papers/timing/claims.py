@@ -4,8 +4,6 @@ Each claim is judged for the library's own code and for plain code, as far as th
 was varied. Published figures are from the files of times beside the published code.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """How many operations BBC and BBC-F need, as the article counts them (Paraschakis et al. 2024, section 2)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import log2

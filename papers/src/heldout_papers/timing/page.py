@@ -1,7 +1,5 @@
 """The page of a study of times: claims, a picture of each size that is varied, a table of all settings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from heldout._text import counted

@@ -4,8 +4,6 @@ They stand for published code in the study of times, and say nothing that ``held
 same rows drawn a bootstrap gives the same number.
 """
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 import numpy as np

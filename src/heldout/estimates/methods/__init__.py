@@ -1,7 +1,5 @@
 """Methods by name: from evidence to an estimate, and from one that does not fit to those that do."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """BBC: bootstrap the held-out matrix, replay the selection on the drawn rows, score it on the others."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """BBC-F: bootstrap the folds, replay the selection on the drawn ones, score it on the others."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

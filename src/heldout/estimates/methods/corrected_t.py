@@ -4,8 +4,6 @@
 whose variance comes from halves of the rows, which share none.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """CVT: the winner's cross-validated score, uncorrected."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from heldout.estimates.base import OVER_TRAINING_SETS, Method, MethodWords, conclude

@@ -1,7 +1,5 @@
 """Hoeffding: a bound that holds for every configuration at once, and how far the chosen is from the best."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """NB: bootstrap the winner alone, as if it had not been selected: a baseline for the other methods."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 

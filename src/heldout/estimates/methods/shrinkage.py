@@ -1,7 +1,5 @@
 """Shrinkage: the optimism of the actual selection, replayed around shrunken centres."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """TT: the correction by what the winner loses to the best of each fold."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Wald: a normal interval from how much the held-out rows of the winner differ."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal

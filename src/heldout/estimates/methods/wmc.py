@@ -5,8 +5,6 @@ distribution to the columns' means. Its weights have no closed form for more tha
 are counted in draws: the same draws for the same seed.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """``ho.compare_configurations``: which configuration is better, which are as good, and what trying many cost."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """All configurations, each with the score that it would have on new rows, and which of them the rows tell apart."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ are drawn once for all configurations, so that scores of the same bootstrap are 
 answered from these scores.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any

@@ -1,7 +1,5 @@
 """How work is sent to workers: large arrays stay in place, shared and read-only, and the rest is packed once."""
 
-from __future__ import annotations
-
 import mmap
 import pickle
 import threading

@@ -11,8 +11,6 @@ that Linux sends on a parent's death is no use: it also comes when only the thre
 other threads go on with the same pool.)
 """
 
-from __future__ import annotations
-
 import ctypes
 import faulthandler
 import functools

@@ -3,8 +3,6 @@
 The progress of a search is a bar on a terminal and in a notebook, lines in a log, or a line for every fit.
 """
 
-from __future__ import annotations
-
 import sys
 from contextlib import suppress
 from numbers import Integral

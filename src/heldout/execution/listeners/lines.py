@@ -1,7 +1,5 @@
 """The progress of a search as lines: for a log, or one for every fit."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable

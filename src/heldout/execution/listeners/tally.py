@@ -1,7 +1,5 @@
 """The progress of a run as a tally of its events, which bars, logs and ``heldout status`` read."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Sentences on a run in progress: for a log, a terminal and ``verbose``."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

@@ -4,8 +4,6 @@ A step is known by its class and parameters, by its place in the estimator (from
 steps before it. So two configurations that begin alike have the same first keys.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import inspect

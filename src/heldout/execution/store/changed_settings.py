@@ -1,7 +1,5 @@
 """What differs between a run in a file and the one that would continue it, in the words of a refusal."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

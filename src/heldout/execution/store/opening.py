@@ -6,8 +6,6 @@ proves that the former owner is gone; no guess from a process id is needed. The 
 for messages.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import re

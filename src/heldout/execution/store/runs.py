@@ -4,8 +4,6 @@ Nothing in a row is trusted: a person or a failing disk may have changed it. Not
 the barriers are notes for inspection (``store.file_status``): a resumed run does not read them.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import sqlite3

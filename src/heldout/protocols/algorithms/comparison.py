@@ -1,7 +1,5 @@
 """The result of comparing algorithms: their scores, the selections, the differences, the costs, the model."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ many configurations. A corrected score estimates what it would be without that, 
 more fits. All three come from the same folds here, so that they differ by the procedure only.
 """
 
-from __future__ import annotations
-
 import math
 import numbers
 from collections.abc import Sequence

@@ -13,8 +13,6 @@ of the splits, with repeat numbers of their own. The winner of an outer fold may
 that fold; it is then fitted there once more.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -10,8 +10,6 @@ The rows of several outer folds were predicted by models that share training row
 its spread widened for that, is the one of ``Shrinkage`` for a single candidate.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The result of nested cross-validation: an estimate with all its outer folds."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ and scored on the fold. No row scores a winner that it helped to choose, at the 
 search. The deployed model comes from one more search, on all rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Validation of a model by resampling, as users call it: its arguments, made into a plan."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace

@@ -5,8 +5,6 @@ coefficient is shrunk, and a model that a search selected is one of many, so tha
 that says why there is no interval.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The result of a validation from its replicates: for each metric a row, an estimate and its flags; the model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -7,8 +7,6 @@ The line of a calibration is lowess without robustness steps, whose shape nothin
 nothing, its line ends. This is what ``calibrate`` of R's rms does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """What a validation returns: a corrected estimate and a row for each metric, the models beside each other."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from math import isfinite

@@ -6,8 +6,6 @@ in every bootstrap sample, by samples of the sample (``double``): it also includ
 varies, and costs a fit for each sample of each sample.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Literal, TypeAlias, cast

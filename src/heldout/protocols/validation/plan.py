@@ -1,7 +1,5 @@
 """The plan of a validation: its models, samples and splits, a check of the memory, and the fits on each split."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

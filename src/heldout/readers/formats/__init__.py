@@ -3,8 +3,6 @@
 Two formats that recognise one export are an error that names both; nothing is guessed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -7,8 +7,6 @@ AutoGluon writes the mean over the bag sets of a model, and does not say in whic
 weights of its ensembles were fitted on these rows, so those are left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -5,8 +5,6 @@ class, ``weights`` if there were any, ``rowIndex`` from 1, a column for each tun
 (``Fold1``, ``Fold1.Rep2``, ``Resample01``), which leave-one-out lacks.
 """
 
-from __future__ import annotations
-
 from heldout.readers.columns import class_values, place_of_class
 from heldout.readers.formats.tool import ColumnUses, Export, Tool, of_kind
 from heldout.readers.long_table import LineRoles

@@ -5,8 +5,6 @@ several tasks count so that their score is the mean over tasks. Nothing was trai
 folds.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

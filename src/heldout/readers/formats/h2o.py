@@ -5,8 +5,6 @@ class (``p0``, ``p1`` where the classes are numbers), and ``fold_assignment`` wh
 true values are no part of it: they are bound to it too, or given apart. A table is of one model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import numpy as np

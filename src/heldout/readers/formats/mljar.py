@@ -6,8 +6,6 @@ holds. Where the cross-validation was repeated, it is the mean over the repeats.
 were fitted on these predictions, so that is left out.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

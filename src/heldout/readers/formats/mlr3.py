@@ -6,8 +6,6 @@ where probabilities were predicted. A benchmark or tuning adds ``iteration`` of 
 ``learner_id``.
 """
 
-from __future__ import annotations
-
 from heldout.readers.formats.tool import ColumnUses, Export, Tool, check_alone, of_kind, with_prefix
 from heldout.readers.long_table import LineRoles
 from heldout.readers.tables import Table

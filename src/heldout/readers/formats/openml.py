@@ -5,8 +5,6 @@ class, ``confidence.CLASS``. A file is one run, which is one configuration; all 
 in the same folds. Source: OpenML's documentation of runs, and its Python client, which writes these files.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

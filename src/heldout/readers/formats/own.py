@@ -1,7 +1,5 @@
 """The ``predictions.parquet`` of ``heldout tune``, whose metadata says what its columns are."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace

@@ -5,8 +5,6 @@ configuration. In a long one, as caret and tidymodels save them, each combinatio
 must be in exactly one line. What the predictions are, the metric decides.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ An array has one prediction a row (labels, numbers, scores), or one column for e
 the order of ``numpy.unique(y)``. Arrays have neither true values nor folds: both are passed beside them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -7,8 +7,6 @@ the predictions are out-of-fold ones of the training rows; in which fold a row w
 Source: D. Salinas and N. Erickson, TabRepo (AutoML 2024), and its code.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ from 1; ``id`` and ``id2`` of the resample; the tuning parameters; the outcome u
 (``Preprocessor1_Model01``, since tune 2.0 ``pre0_mod01_post0``), with ``wflow_id`` in a set of workflows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any

@@ -7,8 +7,6 @@ A line for each row: ``inst#`` counts from 1 in each fold, ``actual`` and ``pred
 rows in the same places if they were made with the same data, ``-x`` and ``-s``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from itertools import takewhile

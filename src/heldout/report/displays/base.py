@@ -1,7 +1,5 @@
 """What all displays share: matplotlib, loaded when something is drawn; axes, labels, where the numbers are from."""
 
-from __future__ import annotations
-
 import copy
 import logging
 import re

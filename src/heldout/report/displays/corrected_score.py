@@ -1,7 +1,5 @@
 """The corrected score beside the uncorrected one, with the bootstrap distribution."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Self
 

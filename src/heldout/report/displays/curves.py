@@ -4,8 +4,6 @@ From a search they are of the winner's held-out predictions, uncorrected for its
 apparent and corrected for optimism.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar

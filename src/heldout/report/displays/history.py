@@ -1,7 +1,5 @@
 """Scores over the number of configurations: the history of a search, and how its optimism grows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """Pictures that only pages have: splits of a race, gains of a search, residuals, optimism and learning curves."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

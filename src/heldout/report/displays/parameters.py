@@ -1,7 +1,5 @@
 """One parameter, or two, against the score."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The race of a search: what was dropped when, and its pictures."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Configurations ranked, with the interval of each: of a search, or of a leaderboard with corrected scores."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self

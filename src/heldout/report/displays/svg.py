@@ -4,8 +4,6 @@ matplotlib's own SVG has ids, fonts and clip paths of its own, and several times
 clipped before they are written, so that nothing needs an id; a dot of a linked line holds its configuration.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any

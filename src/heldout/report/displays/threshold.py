@@ -1,7 +1,5 @@
 """The choice of a decision threshold, with what bootstraps choose."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Self
 

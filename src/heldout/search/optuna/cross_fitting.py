@@ -1,7 +1,5 @@
 """``feedback``: which scores the samplers of a search receive, and so what its estimate is worth."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 

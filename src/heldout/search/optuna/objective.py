@@ -1,7 +1,5 @@
 """``ho.optuna.objective``: an objective for a study of one's own, which keeps held-out predictions."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

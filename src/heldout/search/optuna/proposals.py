@@ -1,7 +1,5 @@
 """The proposals of a study: whole batches of its trials, told their scores in order."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import json

@@ -5,8 +5,6 @@ so far. Where that bound is below the error with which the folds measure the bes
 further gain (Makarova et al. 2022).
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Collection, Sequence

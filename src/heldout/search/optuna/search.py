@@ -1,7 +1,5 @@
 """``HeldOutOptunaSearchCV``: Optuna proposes the configurations, with a score that you can believe."""
 
-from __future__ import annotations
-
 import numbers
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace

@@ -1,7 +1,5 @@
 """Submodels: one fit that contains the predictions of many configurations."""
 
-from __future__ import annotations
-
 from heldout.spaces.submodels.base import (
     ClosedForm,
     Exactness,

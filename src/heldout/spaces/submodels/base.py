@@ -1,7 +1,5 @@
 """What a provider of submodels is: one fit whose predictions contain those of many configurations."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Boosting of scikit-learn, XGBoost, LightGBM and CatBoost: a model of many rounds contains those of fewer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

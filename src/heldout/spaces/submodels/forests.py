@@ -4,8 +4,6 @@ scikit-learn itself prunes one tree for each value of ``ccp_alpha``. Trees of di
 one from another: the rounding of a path of pruning would differ.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from typing import Any

@@ -3,8 +3,6 @@
 The duality gap certifies each solution.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What providers of linear models share: training rows as numbers, and predictions for many coefficients."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The solvers of scikit-learn stop early, so that separate fits differ from the op
 solution comes with a certificate that its objective exceeds the smallest possible one by 1e-10 of it at most.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

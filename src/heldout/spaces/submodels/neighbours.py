@@ -1,7 +1,5 @@
 """Nearest neighbours: one query serves every number of neighbours and both kinds of weights."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

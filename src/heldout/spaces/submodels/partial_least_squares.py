@@ -4,8 +4,6 @@ As a step of a pipeline it has no provider: its ``fit_transform`` returns two ar
 ``PLSCanonical`` and ``CCA`` have as many components as the target has columns at most, and a target has one here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

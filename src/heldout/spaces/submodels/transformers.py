@@ -1,7 +1,5 @@
 """Selection of columns and principal components for all sizes: one ranking, one decomposition."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Intervals of an area: DeLong's placements and variance, Hanley and McNeil's formula, areas without a bound."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Wilson and Clopper-Pearson against SciPy, for every count and side."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import binomtest

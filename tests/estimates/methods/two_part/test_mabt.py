@@ -1,7 +1,5 @@
 """MABT: the adjustment for the best of several, its limits, and near-perfect finalists."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The frame of two-part methods: who chooses, who is scored, what is refused and what is flagged."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

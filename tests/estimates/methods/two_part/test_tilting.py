@@ -1,7 +1,5 @@
 """Tilting: the solution in closed cases, its identities, and where there is none."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Replicates made of numbers, without fitting anything."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The corrections by hand, against plain loops, and what must hold of any replicates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

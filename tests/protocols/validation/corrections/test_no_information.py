@@ -1,7 +1,5 @@
 """The no-information rate against a table of all pairs, for every metric that there is."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

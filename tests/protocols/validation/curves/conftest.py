@@ -1,7 +1,5 @@
 """Replicates made by hand: what models of bootstrap samples said, without any model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Corrected curves: worked by hand, and held to identities that they must keep."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Rounds of XGBoost, LightGBM and CatBoost against separate fits; each where it is installed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

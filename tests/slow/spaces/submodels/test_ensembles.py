@@ -1,7 +1,5 @@
 """Boosting, forests, bagging and pruned trees against separate fits."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from provider_contract import (

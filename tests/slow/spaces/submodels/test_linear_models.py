@@ -1,7 +1,5 @@
 """Linear models along their penalties, and partial least squares, against separate fits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

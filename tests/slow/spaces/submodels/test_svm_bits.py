@@ -1,7 +1,5 @@
 """Machines of any kind by kernel matrices have the bits of separate fits."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Regressions of a transformed target against separate fits."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

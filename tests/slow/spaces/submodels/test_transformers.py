@@ -1,7 +1,5 @@
 """Selection of columns and principal components against separate fits."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -4,8 +4,6 @@ Of an area under the ROC curve: DeLong's from placements of rows, Hanley and McN
 Wilson's, and Clopper and Pearson's, from the count of rows predicted right.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import NamedTuple

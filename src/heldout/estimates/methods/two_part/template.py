@@ -8,8 +8,6 @@ All bounds are of a share between 0 and 1 of which more is better: the area unde
 accuracy (``heldout.metrics.ranking.reading_of``).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

@@ -3,8 +3,6 @@
 *MABT* is tilting that corrects for selecting among several finalists, as far as their bootstraps differ.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
