@@ -1,33 +1,18 @@
-"""The section on compared algorithms: their scores as the comparison has them, in the units of the metric."""
+"""The section on compared algorithms: its scores are those of the comparison, in the units of the metric."""
 
-import json
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.linear_model import Ridge
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from results_by_hand import algorithms
+from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
-from heldout.protocols.algorithms.comparison import AlgorithmComparison
 from heldout.report import facts
-from heldout.report.entries import facts_of_json
-from heldout.report.render import render_html
 
-ALGORITHMS = [
-    ("ridge", Ridge(), {"alpha": [0.1, 10.0, 1000.0]}),
-    ("near", KNeighborsRegressor(), {"n_neighbors": [1, 9]}),
-    ("plain", Ridge(), {}),
-]
-
-
-def compared(**settings: Any) -> AlgorithmComparison:
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(80, 3))
-    y = X[:, 0] + rng.normal(size=80)
-    own = {"scoring": "neg_mean_squared_error", "cv": 4, "random_state": 0, "n_bootstraps": 50} | settings
-    return ho.compare_algorithms(ALGORITHMS, X, y, **own)
+compared = cache(algorithms)
 
 
 def test_its_numbers_are_those_of_the_comparison() -> None:
@@ -68,17 +53,6 @@ def test_the_winner_is_not_called_the_best_where_another_algorithm_has_the_best_
     assert "The configuration with the lowest" in found.methods_text().text
 
 
-@pytest.mark.parametrize("drop", [None, "bootstrap(threshold=0.7, min_predictions=10)"])
-def test_the_page_shows_it_and_the_data_survive_json(drop: str | None) -> None:
-    found = compared(drop=drop)
-    content = facts(found)
-    page = render_html(content)
-    assert '<h2 id="algorithms">Algorithms</h2>' in page and "<h3>Differences</h3>" in page
-    assert found.flattery.replace("-", "−") in page
-    again = facts_of_json(json.dumps(content.to_dict(), allow_nan=False))
-    assert again.to_dict() == content.to_dict() and render_html(again) == page
-
-
 def test_the_best_nested_score_says_by_how_much_it_flatters() -> None:
     """Of noise, the best of four nested scores is above the corrected one in nearly all samples."""
     rng = np.random.default_rng(0)
@@ -91,13 +65,3 @@ def test_the_best_nested_score_says_by_how_much_it_flatters() -> None:
     assert sentence in found.text(None) and sentence in facts(found).algorithms.overall
     same = replace(found, overall=replace(found.overall, value=best.nested - 1e-16))
     assert "flatters" not in same.text(None)
-
-
-def test_a_pair_has_no_second_interval() -> None:
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(60, 2))
-    found = ho.compare_algorithms(
-        ALGORITHMS[:2], X, X[:, 0] + rng.normal(size=60), cv=3, random_state=0, method="cv"
-    )
-    page = render_html(facts(found))
-    assert "For all pairs together" not in page and "For all pairs together" in render_html(facts(compared()))
