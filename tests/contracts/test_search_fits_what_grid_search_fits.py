@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
-from sklearn.cluster import KMeans
-from sklearn.covariance import EmpiricalCovariance
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.datasets import make_classification, make_multilabel_classification, make_regression
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -19,12 +17,10 @@ from sklearn.metrics import (
     hamming_loss,
     jaccard_score,
     make_scorer,
-    mean_absolute_error,
     zero_one_loss,
 )
 from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut
-from sklearn.neighbors import KernelDensity, KNeighborsClassifier, KNeighborsRegressor
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import heldout as ho
 from heldout import InputError
@@ -35,77 +31,7 @@ NUMBERS = make_regression(60, 4, n_targets=3, noise=20, random_state=0)
 LABELS = make_multilabel_classification(60, 4, n_classes=3, random_state=0)
 
 
-def score(model: Any, X: Any, y: Any = None) -> float:
-    return float((model.predict(X) == y).mean())
-
-
-def scores(model: Any, X: Any, y: Any) -> dict[str, float]:
-    return {"hits": score(model, X, y), "misses": -1 + score(model, X, y)}
-
-
-class OwnScore(LogisticRegression):
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        return -float(np.mean((self.predict_proba(X)[:, 1] - y) ** 2))
-
-
-def weighted(y: Any, predicted: Any) -> float:
-    return -float(mean_absolute_error(y, predicted, multioutput=[0.2, 0.3, 0.5]))
-
-
-class Halved(type(make_scorer(accuracy_score))):  # type: ignore[misc]
-    """It scores otherwise than its function, which is one of numbers."""
-
-    def __init__(self) -> None:
-        super().__init__(mean_absolute_error, 1, {}, "predict")
-
-    def _score(self, method_caller: Any, model: Any, X: Any, y: Any, **given: Any) -> float:
-        return score(model, X, y) / 2
-
-
-CASES: dict[str, tuple[Any, dict[str, Any], Any, Any, dict[str, Any]]] = {
-    "a function of the model": (LogisticRegression(), {"C": [0.01, 1]}, X, Y, {"scoring": score}),
-    "a function that gives several": (
-        LogisticRegression(), {"C": [0.01, 1]}, X, Y, {"scoring": scores, "refit": "misses"},
-    ),
-    "a scorer of a derived class": (LogisticRegression(), {"C": [0.01, 1]}, X, Y, {"scoring": Halved()}),
-    "a score of its own": (OwnScore(), {"C": [0.01, 1]}, X, Y, {}),
-    "no target": (KMeans(n_init=1, random_state=0), {"n_clusters": [2, 3]}, X, None, {}),
-    "no target, no predictions": (KernelDensity(), {"bandwidth": [0.5, 1]}, X, None, {}),
-    "several numbers": (Ridge(), {"alpha": [0.1, 10]}, *NUMBERS, {"scoring": make_scorer(weighted)}),
-    "several labels": (KNeighborsClassifier(), {"n_neighbors": [3, 9]}, *LABELS, {"scoring": "f1_macro"}),
-    "two columns, no events": (
-        EmpiricalCovariance(), {"assume_centered": [True, False]}, NUMBERS[0], NUMBERS[1][:, :2], {},
-    ),
-    "clusters beside several columns": (KMeans(n_init=1, random_state=0), {"n_clusters": [2, 3]}, *LABELS, {}),
-    "several columns of text": (
-        DecisionTreeClassifier(random_state=0), {"max_depth": [1, 3]}, LABELS[0], LABELS[1].astype(str),
-        {"scoring": score},
-    ),
-    "numbers of labels": (LogisticRegression(), {"C": [0.01, 1]}, X, Y, {"scoring": "neg_mean_squared_error"}),
-    "lists": (LogisticRegression(), {"C": [0.01, 1]}, X.tolist(), Y.tolist(), {"scoring": score}),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_it_fits_chooses_and_estimates_by_folds(name: str) -> None:
-    model, grid, rows, y, settings = CASES[name]
-    theirs = GridSearchCV(clone(model), grid, **settings).fit(rows, y)
-    ours = ho.HeldOutSearchCV(clone(model), grid, **settings, **FEW).fit(rows, y)
-    assert ours.best_params_ == theirs.best_params_ and ours.best_score_ == theirs.best_score_
-    for column in theirs.cv_results_:
-        if "test" in column:
-            np.testing.assert_array_equal(ours.cv_results_[column], theirs.cv_results_[column])
-    assert ours.estimate_.method == "bbc_f"
-    assert ours.estimate_.uncorrected == pytest.approx(theirs.best_score_, abs=1e-12)
-    low, high = ours.estimate_.interval
-    assert low <= ours.estimate_.value <= high
-    assert ours.methods_text() and ho.report_card(ours)
-    if hasattr(theirs, "predict"):
-        np.testing.assert_array_equal(ours.predict(rows), theirs.predict(rows))
-
-
 LOSSES = {
-    "r2": "r2",
     "squares": "neg_mean_squared_error",
     "roots": "neg_root_mean_squared_error",
     "absolute": "neg_mean_absolute_error",
@@ -113,7 +39,6 @@ LOSSES = {
     "own score": None,
 }
 SHARES = {
-    "all right": "accuracy",
     "any wrong": make_scorer(zero_one_loss, greater_is_better=False),
     "wrong labels": make_scorer(hamming_loss, greater_is_better=False),
     "jaccard": make_scorer(jaccard_score, average="samples", zero_division=0.0),
@@ -144,6 +69,10 @@ def test_several_columns_have_an_estimate_from_their_predictions(name: str) -> N
     assert ours.evaluation_.pooled_scores["score"][ours.best_index_] == pytest.approx(by_hand, rel=1e-12)
     assert ho.estimate(ours).value == ours.estimate_.value
     assert ho.compare_estimates(ours) and ho.compare_configurations(ours)
+
+
+def score(model: Any, X: Any, y: Any) -> float:
+    return float((model.predict(X) == y).mean())
 
 
 def test_a_method_by_name_is_refused_where_it_cannot_serve() -> None:
@@ -230,22 +159,27 @@ def test_no_score_anywhere_is_the_first_and_one_warning() -> None:
     assert search.best_index_ == 0 and np.isnan(search.best_score_) and np.isnan(search.estimate_.value)
 
 
-def test_errors_have_the_types_of_scikit_learn() -> None:
-    class NoScore(BaseEstimator):
-        def fit(self, X: Any, y: Any) -> NoScore:
-            return self
+class NoScore(BaseEstimator):
+    def fit(self, X: Any, y: Any) -> NoScore:
+        return self
 
-    for kind, model, grid, settings in (
+
+@pytest.mark.parametrize(
+    ("kind", "model", "grid", "settings"),
+    [
         (TypeError, NoScore(), {}, {}),
         (TypeError, Ridge(), {"alpha": 1}, {}),
         (TypeError, Ridge(), {"alpha": [1]}, {"refit": lambda results: 0.5}),
         (IndexError, Ridge(), {"alpha": [1]}, {"refit": lambda results: 7}),
-    ):
-        with pytest.raises(kind):
-            GridSearchCV(model, grid, **settings).fit(X, X[:, 0])
-        with pytest.raises(kind) as caught:
-            ho.HeldOutSearchCV(model, grid, **settings).fit(X, X[:, 0])
-        assert isinstance(caught.value, InputError)
+    ],
+    ids=["score", "grid", "half", "index"],
+)
+def test_errors_have_the_types_of_scikit_learn(kind: Any, model: Any, grid: Any, settings: Any) -> None:
+    with pytest.raises(kind):
+        GridSearchCV(model, grid, **settings).fit(X, X[:, 0])
+    with pytest.raises(kind) as caught:
+        ho.HeldOutSearchCV(model, grid, **settings).fit(X, X[:, 0])
+    assert isinstance(caught.value, InputError)
 
 
 def test_a_function_is_not_called_on_made_up_data() -> None:
