@@ -29,7 +29,7 @@ def advise(command: Command, path: Path, *options: object) -> Any:
     return command("advise", path, "--target", "outcome", "--metric", "accuracy", "--n-jobs", "1", *options)
 
 
-def test_it_says_the_advice_and_then_the_costs(command: Command, table: Write, tmp_path: Path) -> None:
+def test_it_says_the_method_and_then_the_costs_and_why(command: Command, table: Write, tmp_path: Path) -> None:
     ended = advise(command, table(), "--cv", "3", "--seconds", "0", "--quiet")
 
     assert (ended.code, ended.err) == (0, ""), ended
@@ -37,8 +37,8 @@ def test_it_says_the_advice_and_then_the_costs(command: Command, table: Write, t
     assert lines[0].startswith("For held-out predictions of a fixed search of several configurations, use")
     assert "Nested cross-validation makes 22 fits where the search alone makes 7." in lines
     assert "--cv auto makes 10 folds" in ended.out, "options of the command line stand for arguments"
-    assert [line.split("  ")[0] for line in lines[-6:]] == [
-        "", "uncorrected", "bbc", "bbc, early dropping", "bbc, 4 repeats", "nested",
+    assert [line.split("  ")[0] for line in lines[1 : lines.index("Why:")] if line] == [
+        "", "uncorrected", "shrinkage or bbc", "the same, early dropping", "the same, 4 repeats", "nested",
     ]  # fmt: skip
     assert [path.name for path in tmp_path.iterdir()] == ["data.csv"], "it writes no file"
 

@@ -33,9 +33,9 @@ FEW_IN_A_FOLD = 8
 """Rows of a class per fold below which the advice warns."""
 TITLES = {
     "cv": "uncorrected",
-    "bbc": "bbc",
-    "bced": "bbc, early dropping",
-    "bbc_repeats": "bbc, 4 repeats",
+    "bbc": "shrinkage or bbc",
+    "bced": "the same, early dropping",
+    "bbc_repeats": "the same, 4 repeats",
     "nested_cv": "nested",
     "nested_cv_families": "nested, by family",
 }
@@ -107,12 +107,14 @@ class Advice(Record):
         return self.costs
 
     def tables(self) -> list[TextTable]:
-        """The sentences, the warnings, and a row per protocol."""
+        """The method to use, a row per protocol, the reasons, and where they may not hold."""
         rows = [
             (TITLES[one.protocol], between(one.fewest, one.most), one.time, one.bias_text) for one in self.costs
         ]
-        doubts = [f"! {text}" for text in self.warnings]
-        return [TextTable(notes=(*self.sentences, *doubts)), TextTable("", HEAD, tuple(rows))]
+        method, *reasons = self.sentences
+        parts = [TextTable(method), TextTable("", HEAD, tuple(rows)), TextTable("Why:", notes=tuple(reasons))]
+        doubts = TextTable("Where this may not hold:", notes=self.warnings)
+        return [*parts, doubts] if self.warnings else parts
 
     def __str__(self) -> str:
         return self.text()
