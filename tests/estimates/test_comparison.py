@@ -140,7 +140,7 @@ def test_the_text_is_a_table(asked: dict[str, Any]) -> None:
     assert lines[2].split()[:3] == ["cv", f"{found['cv'].value:.3f}", "none"]
     assert lines[3].split()[:2] == [">bbc", f"{found['bbc'].value:.3f}"]
     assert lines[5].startswith("In 200 real searches on 100 rows (47 of the rarer class) with 10 configurations")
-    assert lines[6].startswith("  of one estimator (roc_auc)")
+    assert lines[6].startswith("  of one estimator (ROC AUC)")
     assert lines[-2:] == [
         "tt does not apply: it compares scores fold by fold; give `folds=`, one label per",
         "  row",

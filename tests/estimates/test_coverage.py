@@ -51,7 +51,7 @@ def test_the_measured_share_its_error_and_the_cell(bed):
     found = estimate().coverage
 
     where = (
-        "412 real searches on 100 rows (40 of the rarer class) with 10 configurations of one estimator (roc_auc)"
+        "412 real searches on 100 rows (40 of the rarer class) with 10 configurations of one estimator (ROC AUC)"
     )
     assert found == Coverage(0.953, 0.0104, where)
     assert str(found) == f"In {where}, 95.3 % of such intervals held the truth (± 1.0 %)."

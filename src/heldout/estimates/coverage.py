@@ -19,7 +19,7 @@ from heldout.estimates.types import Alternative, Coverage, Estimate
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, Response, is_pair_based, unsigned
 from heldout.metrics.custom import CustomMetric
-from heldout.metrics.named import metric_named
+from heldout.metrics.named import in_sentence, metric_named, metric_words
 
 Line = TypeVar("Line")
 
@@ -108,7 +108,7 @@ class CellEvidence:
 
     @property
     def where(self) -> str:
-        """The cell in words: "400 real searches on 40 rows (14 of the rarer class) with one configuration (f1)"."""
+        """The cell in words: "400 real searches on 40 rows (14 of the rarer class) with one configuration (F1)"."""
         is_real, n = self.part == TABLES, self.configurations
         kinds = {
             ONE: "one configuration",
@@ -119,7 +119,8 @@ class CellEvidence:
         of_survival = {Response.RISK, Response.SURVIVAL} & set(metric_named(self.metric).responses)
         what = "with an event" if of_survival else "of the rarer class"
         rows = f"{self.rows} rows" + (f" ({self.rarer} {what})" if self.rarer else "")
-        return f"{self.repetitions:,} {where} {rows} with {kinds[self.kind]} ({self.metric})"
+        title = in_sentence(metric_words(self.metric)[0])
+        return f"{self.repetitions:,} {where} {rows} with {kinds[self.kind]} ({title})"
 
     def coverage_of(self, alternative: Alternative) -> Coverage | None:
         """The share of such intervals that hold the truth; None of those that were not measured."""
@@ -164,7 +165,7 @@ def metric_in_bed(metric: Metric) -> str:
 
     Examples
     --------
-    >>> from heldout.metrics.named import metric_named
+    >>> from heldout.metrics.named import in_sentence, metric_named, metric_words
     >>> [metric_in_bed(metric_named(name)) for name in ("f1", "average_precision", "neg_brier_score", "spearman")]
     ['accuracy', 'roc_auc', 'log_loss', 'r2']
     """
