@@ -38,15 +38,12 @@ def entropy(shares):
     ("metric", "expected"),
     [
         ("accuracy", 0.7),
-        ("zero_one_loss", 0.3),
         ("balanced_accuracy", 0.5),
         ("matthews_corrcoef", 0.0),
-        ("cohen_kappa", 0.0),
         ("f1", 0.6 / 1.3),
         ("precision", 0.3),
         ("roc_auc", 0.5),
         ("somers_d", 0.0),
-        ("partial_roc_auc", 0.5),
         ("average_precision", 0.3),
         ("log_loss", entropy(np.array([0.3, 0.7]))),
         ("neg_log_loss", -entropy(np.array([0.3, 0.7]))),
@@ -66,7 +63,6 @@ def test_the_constant_of_two_classes_follows_from_the_prevalence(metric, expecte
         ("accuracy", 0.5),
         ("balanced_accuracy", 1 / 3),
         ("f1_macro", 2 * 0.5 / 1.5 / 3),
-        ("f1_micro", 0.5),
         ("quadratic_weighted_kappa", 0.0),
         ("roc_auc_ovr", 0.5),
         ("log_loss", entropy(SHARES)),
@@ -129,20 +125,15 @@ def test_the_mean_over_folds_has_the_mean_over_folds_of_one_constant():
     assert within == constant("roc_auc", folds=FOLDS, aggregate="folds") == 0.5
 
 
-@pytest.mark.parametrize("metric", ["log_loss", "brier_score", "average_precision", "accuracy", "f1"])
+@pytest.mark.parametrize(
+    "metric", ["log_loss", "average_precision", "f1", "mean_absolute_error", "root_mean_squared_error"]
+)
 def test_whole_number_weights_equal_repeated_rows(metric):
     weights = RNG.integers(0, 4, N)
-    weights[0] = 3
-    predictions = (SCORES > 0.5).astype(int) if metric in ("accuracy", "f1") else SCORES
-    repeated = constant(metric, np.repeat(Y, weights), np.repeat(predictions, weights, axis=0))
-    assert constant(metric, predictions=predictions, sample_weight=weights) == pytest.approx(repeated)
-
-
-@pytest.mark.parametrize("metric", ["mean_absolute_error", "root_mean_squared_error", "median_absolute_error"])
-def test_whole_number_weights_equal_repeated_rows_of_numbers(metric):
-    weights = RNG.integers(0, 4, N)
-    repeated = constant(metric, np.repeat(VALUES, weights), np.repeat(SCORES, weights, axis=0))
-    assert constant(metric, VALUES, sample_weight=weights) == pytest.approx(repeated)
+    y = VALUES if "error" in metric else Y
+    predictions = (SCORES > 0.5).astype(int) if metric == "f1" else SCORES
+    repeated = constant(metric, np.repeat(y, weights), np.repeat(predictions, weights, axis=0))
+    assert constant(metric, y, predictions, sample_weight=weights) == pytest.approx(repeated)
 
 
 def test_survival_has_the_share_that_survives():
@@ -165,7 +156,7 @@ def test_survival_has_the_share_that_survives():
     assert found == pytest.approx(at, rel=1e-3) and found <= at + 1e-12
 
 
-@pytest.mark.parametrize("metric", ["recall", "expected_calibration_error", "calibration_slope", "ici"])
+@pytest.mark.parametrize("metric", ["recall", "calibration_slope", "ici"])
 def test_a_metric_in_which_a_constant_can_be_perfect_has_none(metric):
     predictions = (SCORES > 0.5).astype(int) if metric == "recall" else SCORES
     folds = {"folds": FOLDS, "aggregate": "folds"} if metric != "ici" else {}
@@ -179,12 +170,6 @@ def test_specificity_a_metric_of_the_user_s_own_and_scores_alone_have_none():
     own = ho.metrics.custom(lambda y, p: float(p.mean()), greater_is_better=True, response="probabilities")
     assert constant(own) is None
     assert ho.estimate_from_scores(RNG.random((5, 3)), greater_is_better=True, method="cv").constant is None
-
-
-def test_a_bound_on_losses_that_constants_pass_gives_none():
-    near = VALUES[:, None] + RNG.normal(0, 0.1, (N, 2))
-    assert constant("mean_squared_error(most=0.5)", VALUES, near) is None
-    assert constant("mean_squared_error(most=500)", VALUES, near) == pytest.approx(VALUES.var())
 
 
 def spellings():
@@ -205,12 +190,11 @@ def test_classes_of_several_spellings_are_no_better_than_guessing():
 
 def test_without_an_interval_the_value_decides_and_an_open_worse_side_is_no_end():
     better = np.where(RNG.random((N, 1)) < 0.9, Y[:, None], 1 - Y[:, None])
-    for settings in ({"method": "cv"}, {"alternative": "less"}, {"alternative": "greater"}, {}):
-        assert FLAG not in ho.estimate(Y, better, metric="accuracy", random_state=0, **settings).flags
     majority = np.zeros((N, 1), dtype=int)
     for settings in ({"method": "cv"}, {"alternative": "less"}, {"alternative": "greater"}, {}):
-        found = ho.estimate(Y, majority, metric="accuracy", classes=[0, 1], random_state=0, **settings)
-        assert FLAG in found.flags
+        asked = {"metric": "accuracy", "classes": [0, 1], "random_state": 0, "n_bootstraps": 100}
+        assert FLAG not in ho.estimate(Y, better, **asked, **settings).flags
+        assert FLAG in ho.estimate(Y, majority, **asked, **settings).flags
     assert (
         "the value is 0.7" in ho.estimate(Y, majority, metric="accuracy", method="cv", classes=[0, 1]).flags[FLAG]
     )
@@ -226,7 +210,7 @@ def test_noise_is_flagged_and_signal_is_not(metric, shift, flagged):
     for _ in range(16):
         logits = shift * (2 * Y[:, None] - 1) / 2 + rng.normal(size=(N, 3)) * (1 if shift else 0.1)
         probabilities = 1 / (1 + np.exp(-(shift or 1) * logits - np.log(0.3 / 0.7)))
-        found = ho.estimate(Y, probabilities, metric=metric, folds=FOLDS, n_bootstraps=100, random_state=0)
+        found = ho.estimate(Y, probabilities, metric=metric, folds=FOLDS, n_bootstraps=60, random_state=0)
         flags += FLAG in found.flags
     assert flags >= 14 if flagged else flags == 0
 
@@ -234,13 +218,13 @@ def test_noise_is_flagged_and_signal_is_not(metric, shift, flagged):
 def test_protocols_and_validation_have_it_too():
     X = np.c_[3 * Y + RNG.normal(size=N), RNG.normal(size=N)]
     search = ho.HeldOutSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring="neg_log_loss", random_state=0)
-    nested = ho.nested_cv(search, X, Y)
+    nested = ho.nested_cv(search, X, Y, cv=3)
     assert nested.constant == pytest.approx(-entropy(np.array([0.3, 0.7])), rel=1e-3)
     validation = ho.bootstrap_validate(
-        LogisticRegression(), X, Y, metric="roc_auc", n_bootstraps=20, random_state=0
+        LogisticRegression(), X, Y, metric="roc_auc", n_bootstraps=10, random_state=0
     )
     assert validation.estimates["roc_auc"].constant == 0.5
-    repeated = ho.bootstrap_search(search, X, Y, n_bootstraps=20)
+    repeated = ho.bootstrap_search(search, X, Y, n_bootstraps=5)
     assert repeated.constant == pytest.approx(-entropy(np.array([0.3, 0.7])))
     for each in (nested, validation.estimates["roc_auc"], repeated):
         assert FLAG not in each.flags

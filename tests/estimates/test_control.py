@@ -24,8 +24,7 @@ estimate = partial(ho.estimate, method="bbc")
 RMSE = "neg_root_mean_squared_error"
 
 
-@pytest.mark.parametrize("cv", [5, 20])
-@pytest.mark.parametrize("metric", [RMSE, "r2"])
+@pytest.mark.parametrize(("cv", "metric"), [(5, RMSE), (20, "r2")])
 def test_few_rows_in_a_fold_never_make_a_corrected_score_look_better(cv, metric):
     X, y = load_diabetes(return_X_y=True)
     search = ho.HeldOutSearchCV(
@@ -38,9 +37,9 @@ def test_few_rows_in_a_fold_never_make_a_corrected_score_look_better(cv, metric)
 
 
 @pytest.mark.parametrize("aggregate", ["pooled", "folds"])
-@pytest.mark.parametrize("metric", [RMSE, "r2", "median_absolute_error", "spearman", "f1", "average_precision"])
+@pytest.mark.parametrize("metric", [RMSE, "median_absolute_error", "spearman", "f1"])
 def test_one_configuration_keeps_its_score(metric, aggregate):
-    y, table = (LABELS, SCORES) if metric in ("f1", "average_precision") else (Y, VALUES)
+    y, table = (LABELS, SCORES) if metric == "f1" else (Y, VALUES)
     found = estimate(y, table[:, :1], metric=metric, folds=FOLDS, aggregate=aggregate, **FAST)
     assert found.value == pytest.approx(found.uncorrected, abs=1e-12)
     assert found.provenance["control_choices"] == 1
@@ -179,14 +178,6 @@ def test_distinct_choices():
     assert found.columns.tolist() == [0, 0]
 
 
-def test_an_estimate_s_text_names_its_flags():
-    found = estimate(Y, VALUES, metric="r2", folds=FOLDS, aggregate="folds", **FAST)
-    assert (
-        str(found).endswith("; out_of_bag_pooled, small_folds, not_better_than_guessing")
-        and repr(found) == f"Estimate({found})"
-    )
-
-
 @pytest.mark.parametrize("method", ["bbc", "cv"])
 def test_small_folds_are_flagged_with_both_numbers(method):
     y = RNG.normal(size=100)
@@ -204,16 +195,6 @@ def test_small_folds_are_flagged_with_both_numbers(method):
         assert "small_folds" not in estimate(y, table, aggregate="folds", **asked | {"metric": metric}).flags
     ensemble = estimate(y, table, aggregate="folds", selection="top_k(k=2)", **asked)
     assert "small_folds" in ensemble.flags
-
-
-@pytest.mark.parametrize("method", ["cv", "tt", "bbc_f", "naive_bootstrap"])
-@pytest.mark.parametrize("metric", [RMSE, "r2"])
-def test_other_methods_leave_one_configuration_alone_too(method, metric):
-    """They average whole folds, so that few rows of a fold are never scored by themselves."""
-    asked = {"metric": metric, "folds": FOLDS, "aggregate": "folds", "n_bootstraps": 1000, "random_state": 0}
-    found = estimate(Y, VALUES[:, :1], method=method, **asked)
-    spread = 0.0 if found.distribution is None else np.std(found.distribution) / np.sqrt(1000)
-    assert abs(found.value - found.uncorrected) <= 4 * spread
 
 
 def test_a_dropping_that_is_replayed_has_a_control():

@@ -16,7 +16,7 @@ VALUES = RNG.normal(size=N)
 HEAVY = VALUES[:, None] + np.r_[30.0, np.zeros(N - 1)][:, None] + RNG.normal(size=(N, 3))
 
 
-@pytest.mark.parametrize("method", ["bbc", "cv", "tt", "bbc_f", "naive_bootstrap"])
+@pytest.mark.parametrize("method", ["bbc", "tt"])
 def test_clipped_losses_are_counted_for_every_method(method):
     found = ho.estimate(Y, SURE, metric="log_loss", method=method, **FAST)
     wrong = int((SURE[:, found.selected] != Y).sum())
@@ -68,8 +68,7 @@ def test_rows_of_weight_0_are_not_counted():
     assert "clipped_probabilities" not in found.flags
 
 
-@pytest.mark.parametrize("metric", ["r2", "mean_squared_error", "neg_root_mean_squared_error"])
-@pytest.mark.parametrize("method", ["bbc", "cv", "tt"])
+@pytest.mark.parametrize(("metric", "method"), [("r2", "bbc"), ("neg_root_mean_squared_error", "tt")])
 def test_few_rows_that_carry_squared_errors_are_flagged(metric, method):
     found = ho.estimate(VALUES, HEAVY, metric=metric, method=method, **FAST)
     assert f"as if 1 of {N} rows made all of them" in found.flags["few_rows_carry"]
@@ -93,7 +92,7 @@ def test_many_rows_are_enough_at_any_share():
     assert "few_rows_carry" not in found.flags
 
 
-@pytest.mark.parametrize("n_rows", [10, 20, 30, 50, 100, 300])
+@pytest.mark.parametrize("n_rows", [10, 30, 100, 300])
 def test_normal_errors_are_flagged_in_less_than_1_percent_of_samples(n_rows):
     """Of 4000 samples at most 60 may be flagged: more would be so by chance once in 900 at 1 %."""
     squares = np.random.default_rng(n_rows).normal(size=(4000, n_rows)) ** 2

@@ -80,12 +80,6 @@ def test_fold_scores_know_direction_repeats_and_rows():
             of(held, **setting)
 
 
-def test_the_names_of_the_result():
-    found = of(metric="accuracy")
-    assert (found.metric, found.method) == ("accuracy", "tt")
-    assert found.provenance["n_splits"] == 8 and found.provenance["selection"] == "best"
-
-
 def test_a_configuration_without_scores_is_no_candidate():
     scores = SCORES.copy()
     best = int(scores.mean(axis=0).argmax())

@@ -19,8 +19,13 @@ def compared(scores: np.ndarray = SCORES, **more: object) -> ConfigurationCompar
     return ho.compare_configurations(scores, metric="mean_score", random_state=0, **more)
 
 
-def test_the_first_has_the_estimate_of_the_winner_in_bits() -> None:
-    board = leaderboard(compared())
+@pytest.fixture(scope="module")
+def usual() -> ConfigurationComparison:
+    return compared()
+
+
+def test_the_first_has_the_estimate_of_the_winner_in_bits(usual: ConfigurationComparison) -> None:
+    board = leaderboard(usual)
     found = ho.estimate(SCORES, metric="mean_score", random_state=0)
     first = board.rows[0]
     assert (first.name, first.value, first.interval) == (found.selected_name, found.value, found.interval)
@@ -28,22 +33,22 @@ def test_the_first_has_the_estimate_of_the_winner_in_bits() -> None:
     assert first.difference is None
 
 
-def test_each_place_has_the_estimate_of_the_rule_that_chooses_it() -> None:
+def test_each_place_has_the_estimate_of_the_rule_that_chooses_it(usual: ConfigurationComparison) -> None:
     third = ho.estimate(
         SCORES,
         metric="mean_score",
         random_state=0,
         selection=lambda scores: np.argsort(-scores, axis=1, kind="stable")[:, 2],
     )
-    standing = leaderboard(compared()).rows[2]
+    standing = leaderboard(usual).rows[2]
     assert (standing.name, standing.value, standing.interval) == (third.selected_name, third.value, third.interval)
 
 
-def test_the_winner_of_another_rule_is_first_and_the_others_have_their_own_places() -> None:
-    usual = leaderboard(compared()).rows
+def test_the_winner_of_another_rule_is_first_and_others_keep_their_places(usual: ConfigurationComparison) -> None:
+    in_order = leaderboard(usual).rows
     board = leaderboard(compared(selection=lambda scores: np.argsort(-scores, axis=1, kind="stable")[:, 2]))
-    assert [row.name for row in board.rows] == [usual[place].name for place in (2, 0, 1, 3, 4, 5, 6, 7)]
-    for place, row in ((1, usual[0]), (2, usual[1]), (3, usual[3])):
+    assert [row.name for row in board.rows] == [in_order[place].name for place in (2, 0, 1, 3, 4, 5, 6, 7)]
+    for place, row in ((1, in_order[0]), (2, in_order[1]), (3, in_order[3])):
         assert (board.rows[place].value, board.rows[place].interval) == (row.value, row.interval)
 
 
@@ -52,8 +57,8 @@ def test_a_rule_that_chooses_none_says_so() -> None:
         compared(selection="one_standard_error")
 
 
-def test_the_ranking_is_by_uncorrected_scores_and_the_correction_shrinks_the_ends() -> None:
-    rows = leaderboard(compared()).rows
+def test_the_ranking_is_uncorrected_and_the_correction_shrinks_the_ends(usual: ConfigurationComparison) -> None:
+    rows = leaderboard(usual).rows
     uncorrected = [each.uncorrected for each in rows]
     assert uncorrected == sorted(uncorrected, reverse=True)
     assert rows[0].value < rows[0].uncorrected
@@ -70,29 +75,28 @@ def test_tiers_begin_with_the_confidence_set() -> None:
     assert board.rows[-1].tier == max(each.tier for each in board.rows) > 2
 
 
-def test_differences_are_from_a_baseline_that_is_fixed() -> None:
-    comparison = compared()
-    board = leaderboard(comparison, baseline=3)
+def test_differences_are_from_a_baseline_that_is_fixed(usual: ConfigurationComparison) -> None:
+    board = leaderboard(usual, baseline=3)
     assert board.reference == "configuration 3"
     for each in board.rows:
         if each.name == "configuration 3":
             assert each.difference is None
         else:
-            own = comparison.difference(each.name, 3, fixed=[3])
+            own = usual.difference(each.name, 3, fixed=[3])
             assert each.difference is not None
             assert (each.difference.value, each.difference.interval) == (own.value, own.interval)
 
 
-def test_the_baseline_is_listed_below_the_best() -> None:
+def test_the_baseline_is_listed_below_the_best(usual: ConfigurationComparison) -> None:
     worst = int(SCORES.mean(axis=0).argmin())
-    board = leaderboard(compared(), baseline=worst, most=3)
+    board = leaderboard(usual, baseline=worst, most=3)
     assert len(board.rows) == 4
     assert board.rows[-1].name == f"configuration {worst}"
     assert board.n_configurations == 8
 
 
-def test_a_baseline_has_its_own_score_and_the_rows_that_tell_the_winner_from_it() -> None:
-    board = leaderboard(compared(), baseline=3)
+def test_a_baseline_has_its_own_score_and_the_rows_that_tell_it_apart(usual: ConfigurationComparison) -> None:
+    board = leaderboard(usual, baseline=3)
     (row,) = [each for each in board.rows if each.name == "configuration 3"]
     alone = ho.estimate(SCORES[:, [3]], metric="mean_score", random_state=0)
     assert row.value == row.uncorrected == alone.value
@@ -107,7 +111,7 @@ def test_a_baseline_has_its_own_score_and_the_rows_that_tell_the_winner_from_it(
     assert any(
         f"configuration 3 by the corrected {ahead.value:.3g}, about {needed:,}" in each for each in board.sentences
     )
-    assert leaderboard(compared()).rows_needed_for_reference is None
+    assert leaderboard(usual).rows_needed_for_reference is None
 
 
 def test_the_baseline_is_shown_however_many_are_better() -> None:
@@ -145,30 +149,17 @@ def test_variance_is_between_repeats_or_between_rows(spread_of_rows: float, shar
     assert help_ in board.sentences[-1]
 
 
-def test_one_repeat_has_no_variance_between_repeats() -> None:
-    assert leaderboard(compared()).share_of_repeats is None
-
-
-def test_other_metrics_have_leaderboards_too() -> None:
-    y = RNG.integers(0, 2, 90)
-    guesses = RNG.random((90, 4)) + 0.7 * np.outer(y, [0, 1, 0, 0])
-    comparison = ho.compare_configurations(y, guesses, metric="roc_auc", random_state=0)
-    board = leaderboard(comparison)
-    found = ho.estimate(y, guesses, metric="roc_auc", random_state=0)
-    assert (board.rows[0].value, board.rows[0].name) == (found.value, "configuration 1")
-
-
-def test_it_is_a_frame_a_document_and_a_table() -> None:
-    board = leaderboard(compared(), baseline=0)
+def test_it_is_a_frame_a_document_and_a_table(usual: ConfigurationComparison) -> None:
+    board = leaderboard(usual, baseline=0)
     assert list(board.to_frame().columns[:4]) == ["configuration", "corrected", "low", "high"]
     assert json.loads(json.dumps(board.to_dict(), allow_nan=False))["reference"] == "configuration 0"
     assert "tier" in board.text()
     assert "<table" in board._repr_html_()
 
 
-def test_an_unknown_baseline_is_refused() -> None:
+def test_an_unknown_baseline_is_refused(usual: ConfigurationComparison) -> None:
     with pytest.raises(InputError, match="configuration 9"):
-        leaderboard(compared(), baseline="configuration 9")
+        leaderboard(usual, baseline="configuration 9")
 
 
 def test_a_leaderboard_of_many_counts_all_that_are_alike_and_takes_any_name() -> None:

@@ -9,7 +9,7 @@ from scipy.stats import beta
 import heldout as ho
 from heldout.estimates import BBC, NaiveBootstrap
 from heldout.estimates.inputs import read_inputs
-from heldout.estimates.least_width import Alike, different_candidates, least_area, mean_square_correlation
+from heldout.estimates.least_width import different_candidates, least_area, mean_square_correlation
 
 Y = np.arange(20) % 2
 FOLDS = np.arange(20) // 2 % 10
@@ -73,7 +73,7 @@ def test_constant_scores_could_be_better_or_worse_on_other_rows():
     assert tuple(found) == pytest.approx((0.5 - otherwise / 2, 0.5 + otherwise / 2))
 
 
-@pytest.mark.parametrize("metric", ["f1", "balanced_accuracy", "precision", "recall", "matthews_corrcoef"])
+@pytest.mark.parametrize("metric", ["f1", "balanced_accuracy", "matthews_corrcoef"])
 def test_other_scores_of_labels_rest_on_the_smaller_class(metric):
     least = -1 if metric == "matthews_corrcoef" else 0
     share = 0.05 ** (1 / 10)
@@ -132,15 +132,15 @@ def test_one_bootstrap_shows_nothing():
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater"])
-@pytest.mark.parametrize("metric", ["accuracy", "roc_auc", "log_loss", "f1", "average_precision"])
-@pytest.mark.parametrize("predicted", [Y, 1 - Y, np.full(20, 0.5), np.ones(20), np.where(np.arange(20) == 3, 0, Y)])
+@pytest.mark.parametrize("metric", ["roc_auc", "log_loss", "f1", "average_precision"])
+@pytest.mark.parametrize("predicted", [Y, np.full(20, 0.5), np.ones(20), np.where(np.arange(20) == 3, 0, Y)])
 def test_no_interval_is_without_width(metric, alternative, predicted):
+    labels = metric == "f1"
+    if labels and 0.5 in predicted:
+        return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for method in ("bbc", BBC(interval="calibrated"), "bbc_f", "naive_bootstrap"):
-            if metric in ("accuracy", "f1") and 0.5 in predicted:
-                continue
-            labels = metric in ("accuracy", "f1")
+        for method in (BBC(interval="calibrated"), "bbc_f", "naive_bootstrap"):
             scores = predicted.astype(int if labels else float)[:, None]
             asked = {"n_bootstraps": 40, "folds": FOLDS, "alternative": alternative, "method": method}
             interval = of(
@@ -159,11 +159,6 @@ def test_two_configurations_that_agree_could_differ_on_other_rows():
         numbers, np.stack([numbers, numbers], axis=1), metric="mean_squared_error", random_state=0
     )
     assert np.isnan(compared.difference(0, 1).interval.low)
-
-
-def test_the_share_that_goes_unseen():
-    assert Alike(20, 1).otherwise(0.05) == pytest.approx(1 - SHARE)
-    assert (1 - Alike(7.5, 1).otherwise(0.01)) ** 7.5 == pytest.approx(0.01)
 
 
 def test_correlations_between_candidates():

@@ -51,15 +51,6 @@ def test_labels_are_labels_for_a_metric_on_labels(y, labels):
     assert value(y, labels, classes=classes) == best(HARD)
 
 
-@pytest.mark.parametrize(
-    "y, labels",
-    [(Y, HARD), (Y == 1, HARD.astype(bool)), (TEXT[Y], TEXT[HARD]), (Y + 1, HARD + 1.0), (2 * Y - 1, 2 * HARD - 1)],
-    ids=str,
-)
-def test_labels_stay_labels_when_the_first_class_is_positive(y, labels):
-    assert value(y, labels, pos_label=np.unique(y)[0]) == best(HARD)
-
-
 @pytest.mark.filterwarnings("ignore::heldout.errors.HeldoutWarning")
 def test_probabilities_and_decisions_are_distinguished_by_their_range():
     assert value(Y, P) == best(P > 0.5)

@@ -28,21 +28,13 @@ def read_as(metric, decisions):
     return (chances > 0.5).astype(int) if metric in ("f1", "balanced_accuracy") else chances
 
 
-CASES = [
-    *(
-        ("shrinkage", metric)
-        for metric in ("roc_auc", "neg_log_loss", "balanced_accuracy", "f1", "average_precision")
-    ),
-    ("bbc", "f1"),
-    ("bbc", "roc_auc"),
-    ("naive_bootstrap", "roc_auc"),
-]
-
-
 @pytest.mark.parametrize(
     ("method", "metric", "share"),
-    [*((*case, 0.5) for case in CASES), ("shrinkage", "f1", 0.02), ("bbc", "roc_auc", 0.02)],
-)
+    [
+        ("shrinkage", "roc_auc", 0.5), ("shrinkage", "neg_log_loss", 0.5), ("shrinkage", "f1", 0.02),
+        ("bbc", "balanced_accuracy", 0.5), ("bbc", "roc_auc", 0.02), ("naive_bootstrap", "average_precision", 0.5),
+    ],
+)  # fmt: skip
 def test_standard_errors_and_optimism_are_those_of_all_rows(metric, share, method):
     y, decisions = table(share)
     columns = read_as(metric, decisions)
@@ -111,6 +103,8 @@ def test_a_search_and_its_predictions_give_the_same_bits(selection):
 
     assert again.to_dict() == search.estimate_.to_dict()
     assert Flag.NOISE_OF_A_PART in again.flags
+    with pytest.warns(ho.HeldoutWarning, match="n_rows_of_bootstrap=50000"):  # the usual number, which replaces it
+        assert Flag.NOISE_OF_A_PART not in ho.estimate(y, search.predictions_, n_rows_of_bootstrap=50_000).flags
 
 
 def test_configurations_are_compared_by_the_noise_of_a_part():
@@ -140,7 +134,7 @@ def test_all_rows_are_drawn_from_where_no_part_stands_for_them():
     y = rng.normal(size=N)
     guesses = y[:, None] + rng.normal(size=(N, 2))
     guesses[:3] += 1000
-    few = FEW | {"n_bootstraps": 100}
+    few = FEW | {"n_bootstraps": 40}
     squares = ho.estimate(y, guesses, metric="mean_squared_error", **few)
     assert Flag.NOISE_OF_A_PART not in squares.flags and squares.interval.high > 300
 
@@ -157,25 +151,11 @@ def test_all_rows_are_drawn_from_where_no_part_stands_for_them():
     assert Flag.NOISE_OF_A_PART not in found.flags and np.isfinite(found.value)
 
 
-def test_the_usual_number_replaces_that_of_a_search():
-    rng = np.random.default_rng(1)
-    y = rng.integers(2, size=9000)
-    X = y[:, None] + rng.normal(scale=3, size=(9000, 4))
-    search = ho.HeldOutSearchCV(GaussianNB(), {"var_smoothing": [1e-3, 1.0]}, scoring="roc_auc", cv=3, **FEW).fit(
-        X, y
-    )
-
-    assert Flag.NOISE_OF_A_PART in ho.estimate(y, search.predictions_).flags
-    with pytest.warns(ho.HeldoutWarning, match="n_rows_of_bootstrap=50000"):
-        assert Flag.NOISE_OF_A_PART not in ho.estimate(y, search.predictions_, n_rows_of_bootstrap=50_000).flags
-
-
-@pytest.mark.parametrize("metric", ["accuracy", "balanced_accuracy"])
-def test_few_errors_are_all_drawn_from(metric):
+def test_few_errors_are_all_drawn_from():
     y, _ = table()
     labels = np.stack([np.where(np.arange(N) % 400 == shift, 1 - y, y) for shift in range(3)], axis=1)
 
-    few, whole = (ho.estimate(y, labels, metric=metric, **which) for which in (FEW, ALL))
+    few, whole = (ho.estimate(y, labels, metric="balanced_accuracy", **which) for which in (FEW, ALL))
 
     assert few.to_dict() == whole.to_dict()
 
@@ -183,7 +163,7 @@ def test_few_errors_are_all_drawn_from(metric):
 def test_many_rows_leave_little_to_correct():
     y, decisions = table(n_rows=60_000, n_columns=3)
     decisions += [0, 1, 2] * np.random.default_rng(1).normal(size=(60_000, 1))  # the first is clearly the best
-    asked = {"metric": "roc_auc", "random_state": 0, "n_bootstraps": 200}
+    asked = {"metric": "roc_auc", "random_state": 0, "n_bootstraps": 100}
 
     many = ho.estimate(y, decisions, **asked)
     few = ho.estimate(y[:2000], decisions[:2000], **asked)

@@ -45,7 +45,7 @@ def less_their_medians(decisions, folds):
     return decisions - np.array([np.median(decisions[folds == fold]) for fold in folds])
 
 
-@pytest.mark.parametrize("metric", ["accuracy", "roc_auc", "neg_log_loss", "neg_mean_absolute_error"])
+@pytest.mark.parametrize("metric", ["accuracy", "roc_auc"])
 def test_means_over_rows_and_pairs_stay_on_fold_means(metric):
     found, named = _search(metric)[0].estimate_, _search(metric, aggregate="folds")[0].estimate_
     assert (found.value, *found.interval, found.uncorrected) == (named.value, *named.interval, named.uncorrected)
@@ -71,7 +71,7 @@ def test_other_metrics_are_of_all_rows_together_and_the_choice_is_that_of_grid_s
     assert f"{search.best_score_:.4g}" in said and "best_score_" in said
 
 
-@pytest.mark.parametrize("method", ["tt", "bbc_f", "corrected_t", "locally_simultaneous"])
+@pytest.mark.parametrize("method", ["tt", "locally_simultaneous"])
 def test_methods_of_fold_scores_stay_on_them(method):
     found = _search("r2", method=method)[0].estimate_
     named = _search("r2", method=method, aggregate="folds")[0].estimate_

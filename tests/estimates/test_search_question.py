@@ -53,19 +53,15 @@ def check_same(search: Any, y: Any) -> None:
     assert compared[compared.main].to_dict() == own.to_dict()
 
 
-OF_LABELS = ("accuracy", "balanced_accuracy", "f1", "neg_log_loss", "average_precision", "roc_auc")
-OF_NUMBERS = ("r2", "neg_root_mean_squared_error", "neg_median_absolute_error", "max_error")
-
-
 @pytest.mark.parametrize(
     ("scoring", "aggregate"),
     [
-        *((scoring, "auto") for scoring in OF_LABELS + OF_NUMBERS),
-        *(("f1", "pooled"), ("max_error", "folds"), ("roc_auc", "within")),
+        ("balanced_accuracy", "auto"), ("neg_log_loss", "auto"), ("average_precision", "auto"), ("r2", "auto"),
+        ("neg_median_absolute_error", "auto"), ("f1", "pooled"), ("max_error", "folds"), ("roc_auc", "within"),
     ],
-)
+)  # fmt: skip
 def test_every_metric_and_every_aggregate(scoring: str, aggregate: Any) -> None:
-    y = SIGNAL if scoring in OF_NUMBERS else LABEL
+    y = SIGNAL if scoring in ("r2", "neg_median_absolute_error", "max_error") else LABEL
     grid = {"n_neighbors": [15, 25, 40]} if scoring in ("neg_log_loss", "max_error") else KNN
     settings = {"scoring": scoring.replace("max_error", "neg_max_error"), "n_bootstraps": 20}
     check_same(search_of(y, grid=grid, aggregate=aggregate, **settings), y)
@@ -86,9 +82,9 @@ RULES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
-@pytest.mark.parametrize(("scoring", "aggregate"), [("accuracy", "folds"), ("roc_auc", "pooled")])
-def test_every_rule(rule: Any, scoring: str, aggregate: Any) -> None:
-    check_same(search_of(scoring=scoring, selection=rule, aggregate=aggregate, repeats=2, n_bootstraps=20), LABEL)
+def test_every_rule(rule: Any) -> None:
+    asked = {"scoring": "roc_auc", "aggregate": "pooled", "repeats": 2, "n_bootstraps": 20, "cv": 3}
+    check_same(search_of(selection=rule, **asked), LABEL)
 
 
 def test_rules_that_read_all_metrics_a_refit_function_and_what_models_hold() -> None:
@@ -103,10 +99,10 @@ def test_rules_that_read_all_metrics_a_refit_function_and_what_models_hold() -> 
 @pytest.mark.parametrize(
     "settings",
     [
-        {"method": "cv"}, {"method": "tt"}, {"method": "bbc_f", "aggregate": "pooled"}, {"method": "corrected_t"},
+        {"method": "cv"}, {"method": "bbc_f", "aggregate": "pooled"}, {"method": "corrected_t"},
         {"method": BBC(interval="calibrated")}, {"method": "delong", "scoring": "roc_auc"},
         {"alternative": "greater", "confidence_level": 0.8}, {"method": "tilting", "alternative": "greater"},
-        {"drop": "bootstrap"}, {"drop": "forgiving", "method": "bbc"}, {"cv": TimeSeriesSplit(2)},
+        {"drop": "forgiving", "method": "bbc"}, {"cv": TimeSeriesSplit(2)},
         {"cv": KFold(5), "block_length": 6}, {"cv": ShuffleSplit(8, test_size=0.2), "method": "wmc"},
         {"stop_when_width": 0.9, "repeats": 3}, {"scoring": make_scorer(fbeta_score, beta=2, pos_label=0)},
         {"scoring": make_scorer(lambda y, labels: float((y == labels).mean()))}, {"random_state": None},
@@ -231,7 +227,7 @@ def test_equal_keywords_are_no_change() -> None:
         ho.estimate(search, sample_weight=weights)
 
 
-@pytest.mark.parametrize("scoring", ["f1", "precision", "recall", "average_precision"])
+@pytest.mark.parametrize("scoring", ["f1", "average_precision"])
 def test_a_metric_by_name_is_of_the_positive_class_of_the_task(scoring: str) -> None:
     search = search_of(scoring=scoring)
     assert ho.estimate(LABEL, search.predictions_, metric=scoring).to_dict() == search.estimate_.to_dict()

@@ -120,23 +120,6 @@ def spread_of_mean(n, losses):
     return 2 * np.std(losses) / (n + 4) * math.sqrt(n / (n - 1))
 
 
-def test_more_rows_of_a_classification(once):
-    # Predictions 1, 1, 1, 0, 0 and classes 1, 1, 0, 0, 0: any of 25 pairs of a prediction and a class may come.
-    y, labels = np.array([1, 1, 0, 0, 0]), np.array([1, 1, 1, 0, 0])
-    right = [float(label == code) for label in labels for code in y]
-    found = of(y, labels[:, None], "accuracy", n_bootstraps=MANY)
-    assert sum(right) / 25 == 12 / 25
-    assert found.standard_error == pytest.approx(1.2 * spread_of_mean(5, right), rel=0.014)
-
-
-@pytest.mark.parametrize("sign", [-1, 1])
-def test_more_rows_of_a_regression(once, sign):
-    # Errors 1, 0, -2 and 0: the largest square is 4, so that any row may have none, or one whose square is 8.
-    y = np.array([3.0, -1, 2, 5])
-    found = of(y, (y + sign * np.array([1, 0, -2, 0]))[:, None], "mean_squared_error", n_bootstraps=MANY)
-    assert found.standard_error == pytest.approx(1.2 * spread_of_mean(4, [0, 8]), rel=0.014)
-
-
 def test_more_rows_of_numbers_without_a_sign_have_none_below_the_least(once):
     # Predictions 3, 5 and errors 2, -2 (the truths are 5 and 3): an error of √8 makes 5.83, or 2.17, which becomes
     # 3, the least.
@@ -146,36 +129,10 @@ def test_more_rows_of_numbers_without_a_sign_have_none_below_the_least(once):
     assert found.standard_error == pytest.approx(1.2 * spread_of_mean(4, squares), rel=0.014)
 
 
-def test_more_groups_have_the_classes_of_any_group(once):
-    # Three groups of a case and a control, of which the first is predicted to have two cases, and a group of two
-    # cases predicted to be two controls: none of one case in two is right twice, and so on.
-    y, groups = np.array([1, 0, 1, 0, 1, 0, 1, 1]), np.arange(8) // 2
-    labels = np.array([1, 1, 1, 0, 1, 0, 0, 0])
-    pairs = y.reshape(4, 2)
-    right = [float((guess == of).sum()) for guess in labels.reshape(4, 2) for of in pairs]
-    assert right == [1, 1, 1, 2, 2, 2, 2, 1, 2, 2, 2, 1, 1, 1, 1, 0]
-    found = of(y, labels[:, None], "accuracy", groups=groups, n_bootstraps=MANY)
-    spread = 2 * np.std(right) / (8 + 4 * 2) * math.sqrt(4 / 3)
-    assert found.standard_error == pytest.approx(1.2 * spread, rel=0.014)
-
-
-def test_more_groups_have_twice_the_largest_error_of_a_group(once):
-    # Errors 1, 3 and 2, 2 and 0, 1: mean squares 5, 4 and .5. Any group may have none, or 10 in both of its rows.
-    y, groups = np.array([5.0, -1, 3, 2, 0, 9]), np.arange(6) // 2
-    found = of(
-        y, (y + np.array([1, 3, -2, 2, 0, 1]))[:, None], "mean_squared_error", groups=groups, n_bootstraps=MANY
-    )
-    spread = 2 * np.std([0, 20]) / (6 + 4 * 2) * math.sqrt(3 / 2)
-    assert found.standard_error == pytest.approx(1.2 * spread, rel=0.014)
-
-
-@pytest.mark.parametrize(
-    "metric", ["accuracy", "log_loss", "roc_auc", "average_precision", "mean_squared_error", "r2"]
-)
+@pytest.mark.parametrize("metric", ["log_loss", "average_precision", "r2"])
 def test_copies_of_rows_in_groups_are_the_rows(metric):
-    y, columns = (TARGET, NUMBERS) if metric in ("mean_squared_error", "r2") else (CLASSES, SCORES)
+    y, columns = (TARGET, NUMBERS) if metric == "r2" else (CLASSES, SCORES)
     columns = 1 / (1 + np.exp(-columns)) if metric == "log_loss" else columns
-    columns = (columns > 0.5).astype(int) if metric == "accuracy" else columns
     plain = of(y, columns, metric)
     copies = of(np.repeat(y, 3), np.repeat(columns, 3, axis=0), metric, groups=np.arange(180) // 3)
     assert copies.value == pytest.approx(plain.value, abs=1e-12)
@@ -185,12 +142,11 @@ def test_copies_of_rows_in_groups_are_the_rows(metric):
     assert tuple(copies.interval) == pytest.approx(tuple(plain.interval), abs=0.02 * plain.standard_error + 1e-3)
 
 
-@pytest.mark.parametrize("metric", ["accuracy", "roc_auc", "log_loss", "mean_squared_error", "r2"])
+@pytest.mark.parametrize("metric", ["roc_auc", "mean_squared_error"])
 def test_rows_of_weight_zero_are_as_good_as_absent(metric):
     """Enormous errors among them show nothing. Other rows are drawn, so up to Monte-Carlo error only."""
-    regression = metric in ("mean_squared_error", "r2")
+    regression = metric == "mean_squared_error"
     y, columns = (TARGET, NUMBERS) if regression else (CLASSES, 1 / (1 + np.exp(-SCORES)))
-    columns = (columns > 0.5).astype(int) if metric == "accuracy" else columns
     strange = 1000.0 + np.arange(20) if regression else np.arange(20) % 2
     weight = np.repeat([1.0, 0.0], [60, 20])
     more = {"n_bootstraps": 4000}
@@ -210,16 +166,14 @@ TARGET = RNG.normal(size=60)
 NUMBERS = TARGET[:, None] + RNG.normal(size=(60, 12)) * RNG.uniform(0.5, 1.5, 12)
 
 
-@pytest.mark.parametrize("rows", [5, 10, 60])
-@pytest.mark.parametrize(
-    "metric", ["accuracy", "roc_auc", "f1", "log_loss", "r2", "mean_squared_error", "root_mean_squared_error"]
-)
+@pytest.mark.parametrize("rows", [5, 60])
+@pytest.mark.parametrize("metric", ["roc_auc", "f1", "log_loss", "r2", "root_mean_squared_error"])
 def test_one_configuration_keeps_its_score_to_the_bit(metric, rows):
-    if metric in ("r2", "mean_squared_error", "root_mean_squared_error"):
+    if metric in ("r2", "root_mean_squared_error"):
         y, column = TARGET[:rows], NUMBERS[:rows, :1]
     else:
         y, column = np.arange(rows) % 2, 1 / (1 + np.exp(-SCORES[:rows, :1]))
-        column = (column > 0.5).astype(int) if metric in ("accuracy", "f1") else column
+        column = (column > 0.5).astype(int) if metric == "f1" else column
     found = of(y, column, metric)
     assert found.value == found.uncorrected and found.optimism == 0
     assert found.interval.low < found.value < found.interval.high or rows == 5
@@ -232,11 +186,10 @@ def test_copies_of_one_configuration_select_nothing():
     assert many.provenance["shrinkage_factor"] == 0.0
 
 
-@pytest.mark.parametrize("copies", [2, 5])
-def test_copies_of_all_configurations_change_little(copies):
+def test_copies_of_all_configurations_change_little():
     for y, columns, metric in [(TARGET, NUMBERS, "mean_squared_error"), (CLASSES, SCORES, "roc_auc")]:
         plain = of(y, columns, metric)
-        copied = of(y, np.repeat(columns, copies, axis=1), metric)
+        copied = of(y, np.repeat(columns, 5, axis=1), metric)
         # Competing are the same ones, k times as many; k/(k - 1) and the .5 of the spread weigh less.
         assert copied.value == pytest.approx(plain.value, abs=0.15 * abs(plain.optimism))
         assert copied.interval.low == pytest.approx(plain.interval.low, abs=0.15 * abs(plain.optimism))
@@ -253,7 +206,7 @@ def test_the_order_of_the_configurations_does_not_matter():
         assert order[turned.selected] == plain.selected
 
 
-@pytest.mark.parametrize("unit", [1e-150, 1e-3, 7.0, 1e150])
+@pytest.mark.parametrize("unit", [1e-150, 7.0, 1e150])
 def test_squared_errors_in_another_unit_are_the_same_estimate(unit):
     plain, scaled = (of(c * TARGET, c * NUMBERS, "mean_squared_error") for c in (1.0, unit))
     for name in ("value", "uncorrected", "optimism", "standard_error"):
@@ -326,7 +279,7 @@ def test_the_interval_of_an_error_by_hand():
     assert found.confidence_level == 0.95 and found.alternative == "two-sided"
 
 
-@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99])
+@pytest.mark.parametrize("level", [0.5, 0.95])
 def test_one_sided_bounds_are_ends_of_a_wider_level(level):
     each = optimism([-0.05, 0.05])
     two = each.interval(0.8, Accuracy(), Settings(confidence_level=2 * level - 1)) if level > 0.5 else None
@@ -375,7 +328,7 @@ def test_nearly_perfect_scores_have_intervals_nearly_as_perfect_ones(metric, lea
 
 
 @pytest.mark.parametrize("metric", ["log_loss", "brier_score"])
-@pytest.mark.parametrize("share", [1e-2, 1e-3, 1e-5])
+@pytest.mark.parametrize("share", [1e-2, 1e-5])
 def test_certain_and_right_so_far(metric, share):
     """Four rows of 64 of which any may be wrong: not a loss of hundreds."""
     y = np.arange(60) % 2
@@ -395,7 +348,7 @@ def test_no_interval_around_nan():
 
 
 @pytest.mark.parametrize("method", METHODS, ids=str)
-@pytest.mark.parametrize("level", [0.5, 0.8, 0.9, 0.95, 0.99])
+@pytest.mark.parametrize("level", [0.5, 0.95])
 def test_intervals_of_higher_levels_hold_those_of_lower_ones(method, level):
     inner, outer = (
         of(CLASSES, SCORES, "roc_auc", method=method, confidence_level=each).interval

@@ -1,7 +1,5 @@
 """Rules as ``ho.estimate`` and a search ask them: what is read, refused, chosen and said."""
 
-import json
-
 import numpy as np
 import pytest
 from sklearn import metrics as sk
@@ -47,35 +45,6 @@ def estimate(metric, selection, table=PROBABILITIES, **more):
 
 def metric_for(rule):
     return "accuracy" if rule == "threshold" else "roc_auc"
-
-
-@pytest.mark.parametrize("name", list(RULES))
-def test_the_same_bits_for_any_number_of_threads(name):
-    one, three = (
-        estimate(metric_for(name), RULES[name], folds=FOLDS, n_bootstraps=600, n_jobs=n_jobs) for n_jobs in (1, 3)
-    )
-    np.testing.assert_array_equal(one.distribution, three.distribution)
-    np.testing.assert_array_equal(one.selection_frequency, three.selection_frequency)
-    assert one.selection_frequency.sum() == pytest.approx(1)
-
-
-@pytest.mark.parametrize("aggregate", ["pooled", "folds"])
-@pytest.mark.parametrize("name", list(RULES))
-def test_repeats_groups_and_weights_go_with_every_rule(name, aggregate):
-    cube = np.clip(PROBABILITIES[:, :, None] + RNG.normal(scale=0.05, size=(120, 7, 2)), 0.001, 0.999)
-    groups = np.where(Y == 1, 100, 0) + FOLDS * 10 + np.arange(120) % 7  # whole within folds
-    found = estimate(
-        metric_for(name),
-        RULES[name],
-        cube,
-        folds=FOLDS,
-        groups=groups,
-        sample_weight=1 + np.arange(120) % 3,
-        aggregate=aggregate,
-    )
-    assert np.isfinite(found.distribution).all() and np.isfinite(found.value)
-    assert found.provenance["selection"] == RULES[name].name
-    json.dumps(found.to_dict())
 
 
 def test_importance_weights_weigh_the_ensemble():

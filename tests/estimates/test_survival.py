@@ -3,13 +3,11 @@
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import heldout as ho
 from heldout.data.task import truth_of
 from heldout.errors import HeldoutWarning, InputError
-from heldout.metrics.base import Response
 
 N, C = 120, 6
 TIMES = (0.2, 0.6, 1.2)
@@ -63,8 +61,6 @@ def test_the_estimate_takes_every_option(settings: dict[str, Any]) -> None:
     assert found.interval is not None
     assert found.interval.low < found.value < found.interval.high
     assert np.isfinite(found.uncorrected)
-    again = ask(n_jobs=3, **settings)
-    np.testing.assert_array_equal(again.distribution, found.distribution)
 
 
 def test_uncorrected_scores_are_the_definition() -> None:
@@ -74,14 +70,6 @@ def test_uncorrected_scores_are_the_definition() -> None:
     assert weighted.value == pytest.approx(max(concordance(Y, r, weights) for r in RISKS.T), abs=1e-12)
     in_folds = [np.mean([concordance(Y[k == FOLDS], r[k == FOLDS]) for k in range(3)]) for r in RISKS.T]
     assert ask(method="cv", folds=FOLDS, aggregate="folds").value == pytest.approx(max(in_folds), abs=1e-12)
-
-
-def test_every_form_of_target_gives_the_same_estimate() -> None:
-    value = ask().value
-    for y in (pd.DataFrame(Y), list(zip(Y["dead"], Y["years"], strict=True)), (Y["dead"], Y["years"])):
-        assert ask(y=y).value == value
-    held = ho.HeldOutPredictions({Response.RISK: RISKS[:, :, None]}, tuple("abcdef"))
-    assert ask(predictions=held).value == value
 
 
 def test_what_was_not_predicted_is_left_out() -> None:

@@ -35,11 +35,6 @@ def test_all_rows_are_certain() -> None:
     assert shift(probabilities(N)) == pytest.approx(0.5 / (N + 1) * WORST)
 
 
-def test_half_of_the_rows_are_certain() -> None:
-    # half of the rows, of which ½ of 21 would be wrong
-    assert shift(probabilities(20)) == pytest.approx(20 / N * 0.5 / 21 * WORST)
-
-
 def test_a_score_that_is_better_the_greater() -> None:
     assert shift(probabilities(20), "neg_log_loss") == pytest.approx(-20 / N * 0.5 / 21 * WORST)
 

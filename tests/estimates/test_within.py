@@ -43,13 +43,6 @@ def test_shifts_of_folds_change_nothing(method: str) -> None:
     assert one.provenance["aggregate"] == "within"
 
 
-def test_of_one_fold_it_is_the_pooled_estimate() -> None:
-    y, scores, _ = scores_of_folds(0.0)
-    asked = {**FAST, "folds": np.zeros(N, dtype=int)}
-    pooled, within = (ho.estimate(y, scores, aggregate=name, **asked) for name in ("pooled", "within"))
-    np.testing.assert_array_equal(within.distribution, pooled.distribution)
-
-
 def test_pooled_is_flagged_with_both_numbers_and_left_by_default() -> None:
     y, scores, folds = scores_of_folds(2.0)
     pooled, within, default = (

@@ -119,23 +119,6 @@ def test_a_scorer_that_cannot_be_opened_has_no_interval_and_says_why() -> None:
     assert found.value == double().value and np.isnan([*found.interval]).all() and "no_bound" in found.flags
 
 
-def test_a_single_configuration_is_a_plain_hold_out() -> None:
-    found = ho.nested_cv(
-        KNeighborsClassifier(), X, Y, cv=ho.protocols.hold_out(0.3), inner="holdout", random_state=4
-    )
-    (fold,) = found.outer_folds
-    model = KNeighborsClassifier().fit(X[fold.training_rows], Y[fold.training_rows])
-    assert found.value == pytest.approx(model.score(X[fold.test_rows], Y[fold.test_rows])) and found.n_fits == 2
-    assert found.provenance["interval_of_test_part"] == "clopper_pearson"
-
-
-def test_inner_folds_inside_a_hold_out_are_one_search_too() -> None:
-    found = double(inner=5)
-    assert found.n_fits == 4 * 5 + 1 + 1 and found.evaluation.folds.n_splits == 5
-    assert found.selected == found.outer_folds[0].tested
-    assert found.interval.low < found.value < found.interval.high
-
-
 def test_one_choice_for_all_outer_folds_is_that_of_the_only_one() -> None:
     found = double(across="all")
     assert "selection_uncorrected" not in found.flags and found.to_dict() == double().to_dict()

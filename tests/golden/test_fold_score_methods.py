@@ -95,22 +95,6 @@ def test_bbc_f_runs_in_each_repeat_and_pools_what_it_drew(scores):
     assert found.interval.high == 1.0
 
 
-def test_bbc_f_of_predictions_is_that_of_the_fold_scores():
-    rng = np.random.default_rng(5)
-    y = rng.permutation(np.repeat([0, 1], [60, 60]))
-    decision = np.round(rng.normal(size=(120, 8)) + y[:, None] * 0.6, 1)
-    folds = np.arange(120) % 6
-    scores = np.array(
-        [[sk.roc_auc_score(y[folds == k], decision[folds == k, j]) for j in range(8)] for k in range(6)]
-    )
-    expected, _ = algorithm_1(scores, key_of("fold draws", 0))
-    found = ho.estimate(
-        y, decision, metric="roc_auc", folds=folds, method="bbc_f", n_bootstraps=B, random_state=SEED
-    )
-    np.testing.assert_allclose(found.distribution, expected, atol=1e-12)
-    assert found.interval.high <= 1
-
-
 @pytest.mark.parametrize("aggregate", ["pooled", "folds"])
 def test_naive_bootstrap_of_rows(aggregate):
     rng = np.random.default_rng(9)

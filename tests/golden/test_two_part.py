@@ -49,16 +49,6 @@ def test_delong_on_the_ct_images():
     assert list(lower) == pytest.approx([0.8426339069692962, 1.0], abs=1e-12)  # conf.level=.9, its lower end
 
 
-def test_delong_on_interleaved_scores():
-    """pROC 1.18: ``x <- ((1:60)*37) %% 101; y <- ((1:60)*13) %% 3 == 0``; sqrt(var(r)); ci.auc(r)."""
-    i = np.arange(1, 61)
-    y, x = (i * 13 % 3 == 0).astype(int), (i * 37 % 101).astype(float)
-    found = ho.estimate(y, x[:, None], metric="roc_auc_score", method=DeLong(evaluation_share=1.0))
-    assert found.value == pytest.approx(0.55, abs=1e-12)
-    assert found.standard_error == pytest.approx(0.08035850843901043, abs=1e-12)
-    assert list(found.interval) == pytest.approx([0.3925002176081817, 0.7074997823918184], abs=1e-12)
-
-
 def test_hanley_mcneil_on_the_ct_images():
     """Equation 1 in exact fractions; the article's own A = .893 gives .0325.
 
@@ -80,11 +70,8 @@ def test_hanley_mcneil_on_the_ct_images():
 # statsmodels 0.15: proportion_confint(right, n, alpha=1 - level, method="wilson" or "beta").
 PROPORTIONS = {
     "wilson 81/100": (Wilson, 81, 100, 0.95, [0.7222115462093562, 0.8748524849023126]),
-    "wilson 81/100 at .9": (Wilson, 81, 100, 0.9, [0.7376400476715522, 0.8660274654428798]),
-    "wilson 3/40": (Wilson, 3, 40, 0.95, [0.025836025774588184, 0.1986423352431055]),
     "wilson 40/40 at .9": (Wilson, 40, 40, 0.9, [0.9366465513545419, 1.0]),
     "clopper_pearson 81/100": (ClopperPearson, 81, 100, 0.95, [0.7193020420263876, 0.8815568038674564]),
-    "clopper_pearson 3/40": (ClopperPearson, 3, 40, 0.95, [0.01574217985104153, 0.20386474873289898]),
     "clopper_pearson 40/40 at .9": (ClopperPearson, 40, 40, 0.9, [0.9278424754944854, 1.0]),
 }
 
@@ -133,20 +120,6 @@ class Transcribed:
                 for draw in self.draws
             ]
         )
-
-
-def test_tilting_of_accuracy():
-    """P(X > 49) + P(X = 49)/2 = .05 of 60 rows, and the same bound whatever is drawn."""
-    y = np.resize([0, 1, 2], 60)
-    labels = np.where(np.arange(60) < 49, y, (y + 1) % 3)[:, None]
-    exact = brentq(lambda share: binom.sf(49, 60, share) + binom.pmf(49, 60, share) / 2 - 0.05, 0.5, 0.8)
-    for n_bootstraps, seed in ((1, 0), (300, SEED)):
-        found = ho.estimate(
-            y, labels, metric="accuracy", method=Tilting(evaluation_share=1.0), alternative="greater",
-            n_bootstraps=n_bootstraps, random_state=seed,
-        )  # fmt: skip
-        assert found.interval.low == pytest.approx(exact, abs=1e-12)
-        assert found.interval.high == 1
 
 
 def test_tilting_of_accuracy_over_two_repeats():
@@ -206,9 +179,9 @@ def test_tilting_of_an_area():
 def test_mabt_of_areas():
     """All 6 candidates are finalists; the second part is what the library's own split says."""
     rng = np.random.default_rng(7)
-    n_bootstraps, alpha = 120, 0.1
-    y = np.resize([0, 1, 1], 200)
-    table = rng.normal(0.9 * y[:, None] + rng.normal(size=(200, 1)) * 0.7, 1.0, size=(200, 6))
+    n_bootstraps, alpha = 80, 0.1
+    y = np.resize([0, 1, 1], 150)
+    table = rng.normal(0.9 * y[:, None] + rng.normal(size=(150, 1)) * 0.7, 1.0, size=(150, 6))
     rows = split(truth_of(y), 0.3, SEED).second
     part, scores = y[rows], table[rows]
     areas = np.array([roc_auc_score(part, column) for column in scores.T])
@@ -269,6 +242,6 @@ def test_mabt_of_accuracies_tends_to_the_result_of_enumeration():
     labels = np.where(right == 1, y[:, None], 1 - y[:, None])
     found = [
         MABT(candidates=1.0)._bound(_second_part(y, labels, n_bootstraps, seed), Tails(alpha, None)).low
-        for n_bootstraps, seed in ((1000, 0), (1000, 1), (10_000, 2))
+        for n_bootstraps, seed in ((1000, 0), (10_000, 2))
     ]
-    assert found == pytest.approx([bound] * 3, abs=1e-9)
+    assert found == pytest.approx([bound] * 2, abs=1e-9)

@@ -23,6 +23,8 @@ from heldout.selection.base import first_greatest, first_greatest_of_tied, tie_e
 
 seeds = st.integers(0, 2**32 - 1)
 C, SPLITS = 5, 4
+few = settings(max_examples=8)
+"""Of examples that are some estimates each: another one differs by its random numbers alone."""
 
 
 def rules(complexity):
@@ -108,6 +110,7 @@ def data(seed: int) -> tuple[np.ndarray, np.ndarray]:
 ENSEMBLES = {"top_k": TopK(2), "greedy_ensemble": GreedyEnsemble(3)}
 
 
+@few
 @given(seed=seeds, name=st.sampled_from(list(ENSEMBLES)), order=st.permutations(range(C)))
 def test_another_order_moves_the_weights_along(seed, name, order):
     y, table = data(seed)
@@ -119,6 +122,7 @@ def test_another_order_moves_the_weights_along(seed, name, order):
     np.testing.assert_allclose(np.array(first.provenance["weights"])[order], second.provenance["weights"])
 
 
+@few
 @given(seed=seeds, metric=st.sampled_from(["roc_auc", "log_loss", "brier_score"]))
 def test_an_ensemble_of_one_is_the_best(seed, metric):
     y, table = data(seed)
@@ -132,6 +136,7 @@ def test_an_ensemble_of_one_is_the_best(seed, metric):
         assert (one.selected, one.selected_name) == (best.selected, best.selected_name)
 
 
+@few
 @given(seed=seeds, metric=st.sampled_from(["accuracy", "f1", "matthews_corrcoef"]))
 def test_a_grid_of_the_usual_threshold_is_the_best(seed, metric):
     y, table = data(seed)
@@ -141,6 +146,7 @@ def test_a_grid_of_the_usual_threshold_is_the_best(seed, metric):
     np.testing.assert_array_equal(cut.selection_frequency, best.selection_frequency)
 
 
+@few
 @given(seed=seeds, metric=st.sampled_from(["accuracy", "balanced_accuracy", "f1"]))
 def test_tuning_the_threshold_never_scores_worse_uncorrected(seed, metric):
     y, table = data(seed)
@@ -149,7 +155,7 @@ def test_tuning_the_threshold_never_scores_worse_uncorrected(seed, metric):
     assert tuned.value >= one.value - 1e-12
 
 
-@settings(max_examples=10)
+@few
 @given(seed=seeds, name=st.sampled_from(["top_k", "greedy_ensemble"]), block=st.sampled_from([1, 7, 64]))
 def test_blocks_change_no_bit_of_an_ensemble(seed, name, block):
     y, table = data(seed)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import KFold, ShuffleSplit
+from sklearn.model_selection import ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -37,14 +37,6 @@ def test_more_bootstraps_begin_with_the_fewer():
     np.testing.assert_array_equal(
         of(SCORES, n_bootstraps=1000).distribution[:300], of(SCORES, n_bootstraps=300).distribution
     )
-
-
-def test_threads_change_nothing():
-    rng = np.random.default_rng(0)
-    y, x = rng.integers(0, 2, 100), rng.normal(size=(100, 9))
-    asked = {"metric": "roc_auc", "method": "bbc_f", "folds": np.arange(100) % 5, "random_state": 1}
-    one, four = ho.estimate(y, x, n_jobs=1, **asked), ho.estimate(y, x, n_jobs=4, **asked)
-    np.testing.assert_array_equal(one.distribution, four.distribution)
 
 
 def test_constant_scores_of_a_known_range_are_bounded_by_their_folds():
@@ -82,11 +74,6 @@ def test_one_fold_to_a_repeat_is_refused():
         of(undefined)
 
 
-def test_predictions_without_folds_are_refused():
-    with pytest.raises(ho.InputError, match=r"'bbc_f' does not fit: .*give `folds=`.*methods that do: .*bbc"):
-        ho.estimate([0, 1] * 10, np.random.default_rng(0).random((20, 3)), metric="roc_auc", method="bbc_f")
-
-
 def test_a_refit_callable_is_replayed_on_the_drawn_folds():
     asked = []
 
@@ -112,47 +99,6 @@ def test_a_rule_that_fails_gives_nan_and_its_flag():
         found = of(SCORES, selection=CallableRefit(once))
     assert np.isnan(found.value) and found.selected == 3
     assert ho.Flag.SELECTION_NOT_REPLAYABLE in found.flags
-
-
-def test_a_fold_that_is_undefined_is_left_out():
-    with_gap = np.insert(SCORES, 4, np.nan, axis=0)
-    found = of(with_gap)
-    assert not np.isnan(found.distribution).any()
-    assert found.uncorrected == of(SCORES).uncorrected
-    assert found.value == pytest.approx(of(SCORES).value, abs=0.01)
-
-
-def test_groups_and_weights_count_as_far_as_the_fold_scores_carry_them():
-    rng = np.random.default_rng(0)
-    y, x, w = rng.normal(size=60), rng.normal(size=(60, 5)), rng.random(60) + 0.1
-    folds = np.arange(60) // 10
-    asked = {"metric": "mean_squared_error", "method": "bbc_f", "folds": folds, "random_state": 3}
-    weighted = ho.estimate(y, x, sample_weight=w, groups=np.arange(60) // 5, **asked)
-    of_fold = [
-        [np.average((y - x[:, j])[folds == k] ** 2, weights=w[folds == k]) for j in range(5)] for k in range(6)
-    ]
-    alone = of(np.array(of_fold), greater_is_better=False, random_state=3)
-    np.testing.assert_allclose(weighted.distribution, alone.distribution, rtol=1e-12)
-
-
-def test_a_search_with_a_closed_scorer_has_it():
-    def closed(estimator, X, y):
-        return float(np.mean(estimator.predict(X) == y))
-
-    X, y = load_breast_cancer(return_X_y=True)
-    model = make_pipeline(StandardScaler(), LogisticRegression())
-    search = ho.HeldOutSearchCV(
-        model,
-        {"logisticregression__C": [1e-4, 1e-2, 1.0]},
-        scoring=closed,
-        cv=KFold(6, shuffle=True, random_state=0),
-        method="bbc_f",
-        random_state=0,
-    ).fit(X[:200], y[:200])
-    splits = np.array([search.cv_results_[f"split{k}_test_score"] for k in range(6)])
-    alone = of(splits, random_state=0)
-    np.testing.assert_allclose(search.estimate_.distribution, alone.distribution, atol=1e-12)
-    assert search.estimate_.selected == alone.selected
 
 
 def test_overlapping_splits_are_refused_before_a_search_fits_anything():

@@ -122,13 +122,6 @@ def test_the_search_and_its_scores_have_the_same_estimate():
     assert estimate.provenance["n_halvings"] == 3
 
 
-def test_the_winner_is_that_of_the_same_hold_outs_without_halves():
-    plain = search("cv", ho.protocols.repeated_hold_out(4, 0.2)).fit(X, Y)
-    halved = search().fit(X, Y)
-    assert np.array_equal(plain.cv_results_["mean_test_score"], halved.cv_results_["mean_test_score"])
-    assert halved.estimate_.value == plain.estimate_.value
-
-
 def test_any_scorer_and_several_of_them():
     found = search(scoring=["roc_auc", "accuracy"], refit="roc_auc").fit(X, Y).estimates_
     assert {name: each.method for name, each in found.items()} == dict.fromkeys(found, "conservative_z")
@@ -153,12 +146,6 @@ def test_dropping_races_on_all_rows_only():
     fitted = search(drop=ho.dropping.Bootstrap(min_predictions=20)).fit(X, Y)
     assert fitted.estimate_.provenance["n_halvings"] == 3
     assert sum(rows == 27 for _, rows in Column.fits) == 24
-
-
-def test_other_methods_do_not_read_the_halves():
-    found = search("wmc").fit(X, Y).estimate_
-    plain = search("wmc", ho.protocols.repeated_hold_out(4, 0.2)).fit(X, Y).estimate_
-    assert found.value == plain.value
 
 
 @pytest.mark.parametrize("cv", [5, ho.protocols.repeated_hold_out(5, 0.2)])

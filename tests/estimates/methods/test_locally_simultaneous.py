@@ -8,7 +8,6 @@ import pytest
 import heldout as ho
 from heldout.estimates import LocallySimultaneous
 from heldout.estimates.intervals import order_statistic
-from heldout.estimates.methods.locally_simultaneous import ScoreNoise
 from heldout.selection.bootstrap_draws import Draws, always
 
 N, C = 120, 12
@@ -62,16 +61,6 @@ def test_it_is_the_formula(plausible, share):
     assert 1 < gamma.sum() < C
 
 
-def test_of_equal_spreads_the_gap_is_four_quantiles():
-    """The authors' code: the winner's score less 4 q_nu, for scores of unit variance."""
-    noise = np.random.default_rng(0).normal(size=(2000, 4))
-    noise = (noise - noise.mean(axis=0)) / noise.std(axis=0)
-    q = order_statistic(np.sort(np.abs(noise).max(axis=1)), 0.99)
-    for last, plausible in ((-4 * q + 0.01, 4), (-4 * q - 0.01, 3)):
-        found = ScoreNoise(np.array([0.0, -1.0, -2.0, last]), noise, 0, 0).plausible_by_scores(0.01)
-        assert len(found.observed) == plausible
-
-
 def test_differences_of_candidates_that_agree_leave_fewer():
     """The third is wrong where the first is, and by 1.5 more: its loss is 2.25 (standard error .27) greater."""
     alike = TARGET[:, None] + RNG.normal(size=(N, 1)) + np.array([0.0, 0.1, 1.5])
@@ -103,15 +92,6 @@ def test_a_far_better_configuration_is_the_only_plausible_one():
     assert list(found.interval) == pytest.approx(list(alone.interval), rel=1e-9)
 
 
-def test_without_a_share_it_is_simultaneous_over_all():
-    """ν → 0: no noise is greater than allowed; here all are plausible, and q is that of all at α."""
-    predictions = TARGET[:, None] + RNG.normal(size=(N, 6))
-    found = of(predictions=predictions, method=LocallySimultaneous(share=1e-12))
-    assert found.provenance["n_plausible"] == 6
-    expected, _ = by_formula((predictions - TARGET[:, None]) ** 2, 1e-12, 0.05, True)
-    assert list(found.interval) == pytest.approx(expected, rel=1e-9)
-
-
 @pytest.mark.parametrize("metric", ["roc_auc", "neg_brier_score", "brier_score"])
 def test_one_sided_intervals_are_the_two_sided_one_with_an_open_end(metric):
     probabilities = 1 / (1 + np.exp(-SCORES))
@@ -130,14 +110,6 @@ def test_value_and_flags():
     assert found.value == found.uncorrected and found.optimism == 0
     assert {"uncorrected", "folds_dependent"} <= set(found.flags)
     assert "selection_ignored" not in found.flags
-
-
-def test_groups_and_repeats_are_drawn_whole():
-    groups = np.arange(N) // 4
-    grouped = of(groups=groups)
-    assert np.ptp(list(grouped.interval)) > 0 and grouped.provenance["grouped"]
-    both = np.stack([GUESSES, GUESSES + 0.1 * RNG.normal(size=(N, C))], axis=2)
-    assert of(predictions=both).provenance["n_repeats"] == 2
 
 
 def test_perfect_rows_get_a_bound_that_pays_for_the_choice():
@@ -198,12 +170,3 @@ def test_a_winner_by_another_metric_is_refused(method):
 def test_wrong_settings_are_refused(settings, said):
     with pytest.raises(ho.InputError, match=said):
         LocallySimultaneous(**settings)
-
-
-def test_a_threshold_is_a_candidate():
-    probabilities = 1 / (1 + np.exp(-SCORES))
-    found = ho.estimate(
-        Y, probabilities, metric="accuracy", method="locally_simultaneous", selection=ho.selection.Threshold(),
-        random_state=0,
-    )  # fmt: skip
-    assert "threshold" in found.selected_name and found.interval.low < found.value < found.interval.high

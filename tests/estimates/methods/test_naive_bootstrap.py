@@ -34,29 +34,6 @@ def test_one_configuration_ignores_no_selection():
     assert not {ho.Flag.UNCORRECTED, ho.Flag.SELECTION_IGNORED} & set(found.flags)
 
 
-def test_groups_are_drawn_whole_and_weights_multiply():
-    groups, weights = np.arange(100) // 4, RNG.random(100) + 0.1
-    asked = read_inputs(
-        Y, SCORES, metric="accuracy", response="decision", groups=groups, sample_weight=weights, random_state=5
-    )
-    evidence = asked.evidence(NaiveBootstrap())
-    counts, _ = draws_of(evidence).block(0, 50)
-    right = ((SCORES[:, evidence.winner] > 0) == Y).astype(float)
-    found = ho.estimate(
-        Y,
-        SCORES,
-        metric="accuracy",
-        response="decision",
-        groups=groups,
-        sample_weight=weights,
-        method="naive_bootstrap",
-        n_bootstraps=50,
-        random_state=5,
-    )
-    np.testing.assert_allclose(found.distribution, (counts * weights) @ right / (counts @ weights), atol=1e-12)
-    assert (np.ptp(counts.reshape(50, 25, 4), axis=2) == 0).all()
-
-
 def test_folds_need_two_and_say_when_they_are_few():
     with pytest.raises(ho.InputError, match=r"'naive_bootstrap' does not fit: .*give `folds=`"):
         of(NaiveBootstrap(unit="folds"))

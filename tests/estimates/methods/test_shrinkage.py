@@ -386,10 +386,11 @@ def agrees(plain):
     return found
 
 
-@pytest.mark.parametrize("n_columns", [2, 3, 7])
-@pytest.mark.parametrize("metric", list(PLAIN))
+@pytest.mark.parametrize(
+    ("metric", "n_columns"), [*((metric, 7) for metric in PLAIN), ("accuracy", 3), ("mean_squared_error", 2)]
+)
 def test_a_plain_implementation_agrees(metric, n_columns):
-    agrees(PlainShrinkage(metric, *plain_data(metric, n_columns)))
+    agrees(PlainShrinkage(metric, *plain_data(metric, n_columns), n_bootstraps=40))
 
 
 def rows_in_folds(n_folds, n_repeats=1, rows=48):
@@ -397,21 +398,21 @@ def rows_in_folds(n_folds, n_repeats=1, rows=48):
     return np.stack([(np.arange(rows) + 7 * repeat) // 2 % n_folds for repeat in range(n_repeats)], axis=1)
 
 
-@pytest.mark.parametrize("aggregate", ["auto", "pooled", "folds"])
-@pytest.mark.parametrize("n_folds", [2, 6])
+@pytest.mark.parametrize(("n_folds", "aggregate"), [(2, "auto"), (2, "folds"), (6, "auto"), (6, "folds")])
 @pytest.mark.parametrize("metric", list(PLAIN))
 def test_a_plain_implementation_agrees_on_folds(metric, n_folds, aggregate):
     """Folds of 16 rows bootstraps score by themselves, those of 8 are aligned, and those of 4 are not."""
     found = agrees(
-        PlainShrinkage(metric, *plain_data(metric, 5), rows_in_folds(n_folds), aggregate=aggregate, n_bootstraps=40)
+        PlainShrinkage(metric, *plain_data(metric, 4), rows_in_folds(n_folds), aggregate=aggregate, n_bootstraps=20)
     )
     scale = {"average_precision": "aligned" if n_folds < 12 else "pooled", "f1": "pooled", "r2": "pooled"}
     if aggregate == "auto":
         assert found.provenance.get("scale_of_value") == scale.get(metric)
 
 
-@pytest.mark.parametrize("aggregate", ["auto", "pooled", "folds"])
-@pytest.mark.parametrize("metric", list(PLAIN))
+@pytest.mark.parametrize(
+    ("metric", "aggregate"), [*((metric, "auto") for metric in PLAIN), ("roc_auc", "pooled"), ("r2", "folds")]
+)
 def test_a_plain_implementation_agrees_on_repeats_groups_and_weights(metric, aggregate):
     """Groups of 1 to 3 rows of both classes, whole within folds of 16 rows; some rows weigh 3 times as much."""
     folds = np.repeat(np.arange(3), 16)
@@ -420,7 +421,7 @@ def test_a_plain_implementation_agrees_on_repeats_groups_and_weights(metric, agg
     weights = 1.0 + 2 * (np.arange(48) % 5 == 0)
     agrees(
         PlainShrinkage(
-            metric, *plain_data(metric, 5, 2), repeats, groups, weights, aggregate=aggregate, n_bootstraps=30
+            metric, *plain_data(metric, 4, 2), repeats, groups, weights, aggregate=aggregate, n_bootstraps=20
         )
     )
 
@@ -444,15 +445,7 @@ def metric_for(rule):
     return "accuracy" if rule == "threshold" else "roc_auc"
 
 
-@pytest.mark.parametrize("name", list(RULES))
-def test_every_rule_is_replayed(name):
-    found = of(Y, PROBABILITIES, metric_for(name), selection=RULES[name], folds=FOLDS, aggregate="folds")
-    assert_sound(found)
-    assert found.optimism > 0
-    assert not {ho.Flag.UNDEFINED, ho.Flag.SELECTION_NOT_REPLAYABLE} & set(found.flags)
-
-
-@pytest.mark.parametrize("aggregate", ["pooled", "folds", "within"])
+@pytest.mark.parametrize("aggregate", ["folds", "within"])
 @pytest.mark.parametrize("name", list(RULES))
 def test_repeats_groups_and_weights_go_with_every_rule(name, aggregate):
     if (name, aggregate) == ("average_rank", "within"):
@@ -471,7 +464,9 @@ def test_repeats_groups_and_weights_go_with_every_rule(name, aggregate):
         n_bootstraps=40,
     )
     assert_sound(found)
-    assert len(found.distribution) == 40
+    assert found.optimism > 0 and found.provenance["selection"] == getattr(RULES[name], "name", "callable <lambda>")
+    assert not {ho.Flag.UNDEFINED, ho.Flag.SELECTION_NOT_REPLAYABLE} & set(found.flags)
+    assert len(found.distribution) == 40 and np.isfinite(found.distribution).all()
 
 
 @pytest.mark.parametrize("name", [name for name in RULES if name != "callable"])
@@ -511,59 +506,14 @@ def test_an_ensemble_is_less_optimistic_than_its_best_member():
 # --- kinds of data
 
 
-@pytest.mark.parametrize("aggregate", ["pooled", "folds", "within"])
-def test_concordance_of_survival(aggregate):
-    rng = np.random.default_rng(0)
-    failure, lost = rng.exponential(1.0, N), rng.exponential(1.5, N)
-    y = np.empty(N, dtype=[("dead", "?"), ("years", "f8")])
-    y["dead"], y["years"] = failure <= lost, np.minimum(failure, lost).round(1) + 0.1
-    risks = rng.normal(size=(N, 8)) - np.linspace(0.3, 0.6, 8) * np.log(failure)[:, None]
-    found = of(y, risks, "concordance_index", folds=np.arange(N) % 3, aggregate=aggregate)
-    assert_sound(found)
-    assert 0 < found.optimism < 0.1
-
-
-@pytest.mark.parametrize("metric", ["accuracy", "log_loss", "roc_auc_ovr", "balanced_accuracy", "f1_macro"])
+@pytest.mark.parametrize("metric", ["log_loss", "roc_auc_ovr", "f1_macro"])
 def test_several_classes(metric):
     rng = np.random.default_rng(1)
     y = np.arange(90) % 3
     raw = rng.normal(size=(90, 6, 3)) + (np.arange(3) == y[:, None])[:, None, :]
     chances = np.exp(raw) / np.exp(raw).sum(axis=2, keepdims=True)
-    labels = metric in ("accuracy", "balanced_accuracy", "f1_macro")
-    found = of(y, chances.argmax(axis=2) if labels else chances[:, :, None, :], metric)
+    found = of(y, chances.argmax(axis=2) if metric == "f1_macro" else chances[:, :, None, :], metric)
     assert_sound(found)
-
-
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
-@pytest.mark.parametrize("metric", ["roc_auc", "log_loss"])
-def test_levels_and_sides(metric, level, alternative):
-    found = of(Y, PROBABILITIES, metric, confidence_level=level, alternative=alternative, n_bootstraps=300)
-    low, high = found.interval
-    assert low <= found.value <= high and low < high
-    assert (found.interval.confidence_level, found.interval.alternative) == (level, alternative)
-    better_side_open = {"greater": True, "less": False}.get(alternative)
-    best, worst = (1, 0) if metric == "roc_auc" else (0, np.inf)
-    if better_side_open is not None:
-        open_end = best if better_side_open else worst
-        assert (high if (metric == "roc_auc") == better_side_open else low) == open_end
-
-
-def test_rows_that_some_candidate_did_not_predict_are_left_out():
-    holed = PROBABILITIES.copy()
-    holed[[3, 8], [1, 4]] = np.nan
-    found, kept = of(Y, holed, "roc_auc"), np.setdiff1d(np.arange(N), [3, 8])
-    assert found.value == of(Y[kept], PROBABILITIES[kept], "roc_auc").value
-    assert ho.Flag.INCOMPLETE_PREDICTIONS in found.flags and found.n_rows_used == N - 2
-
-
-def test_a_configuration_that_failed_is_no_candidate():
-    holed = PROBABILITIES.copy()
-    holed[:, 3] = np.nan
-    with pytest.warns(HeldoutWarning):
-        found = of(Y, holed, "log_loss")
-    assert found.value == of(Y, np.delete(PROBABILITIES, 3, axis=1), "log_loss").value
-    assert found.selection_frequency[3] == 0 and ho.Flag.FAILED_CONFIGURATIONS in found.flags
 
 
 def test_an_infinite_loss_is_never_selected():
@@ -597,8 +547,8 @@ def test_scores_alone_are_refused():
 # --- at the edge
 
 
-@pytest.mark.parametrize("n_columns", [1, 3, 30])
-@pytest.mark.parametrize("rows", [4, 5, 8])
+@pytest.mark.parametrize("n_columns", [1, 30])
+@pytest.mark.parametrize("rows", [4, 5])
 @pytest.mark.parametrize("metric", ["accuracy", "roc_auc", "f1", "log_loss", "mean_squared_error", "r2"])
 def test_few_rows(metric, rows, n_columns):
     rng = np.random.default_rng([rows, n_columns])
@@ -613,7 +563,7 @@ def test_few_rows(metric, rows, n_columns):
     assert least <= found.interval.low and found.interval.high <= greatest
 
 
-@pytest.mark.parametrize("n_columns", [2, 3, 4, 5, 2000])
+@pytest.mark.parametrize("n_columns", [3, 4, 2000])
 def test_any_number_of_candidates(n_columns):
     rng = np.random.default_rng(n_columns)
     table = TARGET[:, None] + rng.normal(size=(N, n_columns)) * rng.uniform(0.4, 1.4, n_columns)
@@ -634,11 +584,10 @@ def test_where_all_rows_are_right_the_bound_pays_for_the_choice():
     assert tuple(copies.interval) == tuple(alone.interval)
 
 
-@pytest.mark.parametrize("copies", [2, 500])
-def test_many_ties(copies):
-    found = of(Y, np.repeat(LABELS, copies, axis=1), "accuracy")
+def test_many_ties():
+    found = of(Y, np.repeat(LABELS, 500, axis=1), "accuracy")
     assert_sound(found)
-    assert (found.selection_frequency.reshape(7, copies)[:, 1:] == 0).all()  # the first of equal ones
+    assert (found.selection_frequency.reshape(7, 500)[:, 1:] == 0).all()  # the first of equal ones
 
 
 def test_no_corrected_score_is_better_than_the_uncorrected_one_near_the_end_of_the_range():
@@ -661,16 +610,6 @@ def search(**settings):
     given = {"method": "shrinkage", "n_bootstraps": 60, "cv": 4, "random_state": 0} | settings
     model = LogisticRegression(solver="liblinear")
     return ho.HeldOutSearchCV(model, {"C": [1e-4, 1e-3, 1e-2, 0.1, 1.0]}, **given)
-
-
-@pytest.mark.parametrize("selection", ["best", "one_standard_error"])
-def test_a_search_gives_the_estimate_of_its_predictions(selection):
-    settings = {} if selection == "best" else {"selection": selection}
-    found = search(scoring="roc_auc", **settings).fit(X, DIAGNOSIS)
-    assert found.estimate_.method == "shrinkage"
-    assert_sound(found.estimate_)
-    assert found.corrected_score_ == found.estimate_.value
-    assert tuple(found.confidence_interval_)[:2] == tuple(found.estimate_.interval)[:2]
 
 
 def test_a_metric_that_did_not_select_has_its_own_optimism():

@@ -1,7 +1,5 @@
 """WMC and WMCS: closed forms of two configurations, the special columns, limits, and what they are not for."""
 
-from statistics import NormalDist
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -26,19 +24,6 @@ def of(errors=ERRORS, **settings):
     return ho.estimate_from_scores(errors, **settings)
 
 
-def test_two_configurations_have_a_closed_form():
-    errors = ERRORS[:, :2]
-    means, variances = errors.mean(axis=0), errors.var(axis=0, ddof=1) * (1 / 30 + 0.2 / 0.8)
-    covariance = np.corrcoef(errors.T)[0, 1] * np.sqrt(variances.prod())
-    spread = np.sqrt(variances.sum() - 2 * covariance)
-    first = NormalDist().cdf((means[1] - means[0]) / spread)
-    found = of(errors, method=WMC(n_draws=200_000))
-    # A share of 200 000 mirrored draws has a standard error of at most .0011; one seed, four of them.
-    assert found.selection_frequency[0] == pytest.approx(first, abs=4 * 0.0011)
-    assert found.value == pytest.approx(first * means[0] + (1 - first) * means[1], abs=4 * 0.0011 * np.ptp(means))
-    assert found.provenance["monte_carlo_error"] < 0.0011 * np.ptp(means)
-
-
 def test_the_correction_is_upward_for_errors_and_downward_for_scores():
     for method in ("wmc", "wmcs", WMCS(average="raw")):
         error, score = of(method=method), of(1 - ERRORS, method=method, greater_is_better=True)
@@ -47,15 +32,6 @@ def test_the_correction_is_upward_for_errors_and_downward_for_scores():
         assert score.optimism == pytest.approx(error.optimism, abs=1e-12)
         assert error.interval is None and ho.Flag.NO_INTERVAL in error.flags
     assert of(method="wmcs").value > of().value > of().uncorrected
-
-
-def test_columns_without_variance_and_twins_have_the_authors_numbers():
-    errors = np.column_stack([ERRORS[:, 0], ERRORS[:, 0], np.full(30, 0.1 + 0.2)])
-    means, covariances = normal_of_means(errors, 0.2)
-    variance = errors[:, 0].var(ddof=1) * (1 / 30 + 0.25)
-    expected = [[variance, 0.9 * variance, 0], [0.9 * variance, variance, 0], [0, 0, 1e-7]]
-    np.testing.assert_allclose(covariances, expected, atol=1e-12)
-    np.testing.assert_allclose(means, errors.mean(axis=0), atol=1e-15)
 
 
 def test_more_configurations_than_splits_are_made_positive_definite():
@@ -98,13 +74,6 @@ def test_shrinkage_is_clipped():
     assert 0 < shrinkage_of(np.array([0.0, 4.0, 5.0]), weighed) < 1
 
 
-def test_the_same_seed_gives_the_same_weights():
-    one, same, other = of(), of(), of(random_state=1)
-    np.testing.assert_array_equal(one.selection_frequency, same.selection_frequency)
-    assert not np.array_equal(one.selection_frequency, other.selection_frequency)
-    assert one.value == pytest.approx(other.value, abs=6 * one.provenance["monte_carlo_error"])
-
-
 def test_a_rule_other_than_the_best_is_refused():
     with pytest.raises(ho.InputError, match=r"winner has the best mean, .*'refit callable <lambda>'"):
         of(selection=CallableRefit(lambda results: 1))
@@ -144,7 +113,7 @@ def test_an_unknown_average_is_refused():
         WMCS(average="mean")
 
 
-@pytest.mark.parametrize("method", ["wmc", "wmcs", WMCS(average="raw")], ids=["wmc", "wmcs", "wmcs-raw"])
+@pytest.mark.parametrize("method", ["wmc", "wmcs"])
 def test_a_search_on_other_splits_refuses_them_before_it_fits(method):
     search = ho.HeldOutSearchCV(NeverFitted(), {"C": [0.1, 1.0]}, method=method)
     with pytest.raises(
@@ -164,8 +133,7 @@ def test_a_search_that_chooses_otherwise_refuses_them_before_it_fits():
             ho.HeldOutSearchCV(NeverFitted(), {"C": [0.1, 1.0]}, **settings, **other).fit(ERRORS, y)
 
 
-@pytest.mark.parametrize("method", ["wmc", "wmcs"])
-@pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss", "closed"], ids=str)
+@pytest.mark.parametrize(("method", "scoring"), [("wmc", "neg_log_loss"), ("wmcs", "closed")])
 def test_a_search_by_repeated_subsampling_gives_what_its_scores_give(method, scoring):
     X, y = np.random.default_rng(3).normal(size=(40, 3)), np.resize([0, 1], 40)
 

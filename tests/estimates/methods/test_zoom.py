@@ -39,7 +39,7 @@ def ends_by_grid(size, scores, level, steps):
     return min(accepted), max(accepted)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_the_ends_are_those_of_a_fine_grid(seed):
     rng = np.random.default_rng(seed)
     c = int(rng.integers(2, 12))
@@ -99,17 +99,3 @@ def test_one_sided_intervals_are_the_two_sided_one_with_an_open_end():
     best = of(predictions, method="zoom", alternative="less").interval
     assert (worst.low, worst.high) == (0.0, both.high)
     assert (best.low, best.high) == (both.low, np.inf)
-
-
-def test_value_and_flags():
-    found = of(guesses(1.0, 1.1), method="zoom", folds=np.arange(N) % 5)
-    assert found.value == found.uncorrected and {"uncorrected", "folds_dependent"} <= set(found.flags)
-
-
-def test_stratified_draws_are_flagged():
-    y = RNG.integers(0, 2, N)
-    found = ho.estimate(
-        y, RNG.normal(y[:, None], 1.0, size=(N, 3)), metric="roc_auc", method=ho.estimates.Zoom(stratify=True),
-        random_state=0,
-    )  # fmt: skip
-    assert "stratified" in found.flags and 0 <= found.interval.low < found.interval.high <= 1

@@ -6,7 +6,6 @@ import pytest
 import heldout as ho
 from heldout.estimates import DeLong, HanleyMcNeil
 from heldout.estimates.intervals import standard_error_of_area
-from heldout.estimates.methods.two_part.closed_forms import placements
 
 DELONG = DeLong(evaluation_share=1.0)
 HANLEY_MCNEIL = HanleyMcNeil(evaluation_share=1.0)
@@ -16,23 +15,6 @@ def by_pairs(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.n
     """Every pair of a positive and a negative row: 1 in order, ½ tied."""
     pairs = np.sign(scores[positive][:, None] - scores[~positive][None, :]) / 2 + 0.5
     return pairs.mean(axis=1), pairs.mean(axis=0)
-
-
-@pytest.mark.parametrize("decimals", [0, 1, 12], ids=["many ties", "some ties", "no ties"])
-def test_placements_are_those_of_all_pairs(decimals):
-    rng = np.random.default_rng(decimals)
-    positive = rng.random(70) < 0.3
-    scores = rng.normal(positive * 1.0).round(decimals)
-    found, expected = placements(scores, positive), by_pairs(scores, positive)
-    np.testing.assert_allclose(found.positives, expected[0], rtol=0, atol=1e-14)
-    np.testing.assert_allclose(found.negatives, expected[1], rtol=0, atol=1e-14)
-
-
-def test_the_mean_placement_of_either_class_is_the_area():
-    rng = np.random.default_rng(3)
-    positive = rng.random(50) < 0.5
-    found = placements(rng.normal(size=50).round(1), positive)
-    assert found.positives.mean() == pytest.approx(found.negatives.mean(), abs=1e-14)
 
 
 def test_delongs_interval_by_definition():
@@ -96,19 +78,6 @@ def test_areas_of_two_classes_by_any_name():
     assert len(set(intervals.values())) == 1
 
 
-def test_hanley_and_mcneils_error_by_hand():
-    """A = 3/4, 4 positives, 3 negatives: Q1 = 3/5, Q2 = 9/14, A² = 9/16.
-
-    SE² = [3/16 + 3 (3/5 - 9/16) + 2 (9/14 - 9/16)] / 12 = (.1875 + .1125 + .160714...) / 12.
-    """
-    assert standard_error_of_area(0.75, 4, 3) ** 2 == pytest.approx((0.1875 + 0.1125 + 9 / 56) / 12, abs=1e-15)
-
-
-def test_an_area_of_one_half_has_the_variance_of_wilcoxons_statistic():
-    """At A = ½ the formula is (n1 + n0 + 1) / (12 n1 n0), the null variance of Mann and Whitney."""
-    assert standard_error_of_area(0.5, 17, 29) ** 2 == pytest.approx(47 / (12 * 17 * 29), abs=1e-15)
-
-
 def test_counts_are_of_classes_in_the_second_part():
     """The R code published with Paraschakis et al. (2024) takes rows predicted right and wrong, of all N rows.
 
@@ -124,21 +93,6 @@ def test_counts_are_of_classes_in_the_second_part():
         assert abs(expected - wrong) > 1e-3
     low, high = found.interval
     assert low == pytest.approx(found.value - 1.959963984540054 * expected) and high <= 1
-
-
-def test_hanley_and_mcneils_bound_is_corrected_for_finalists():
-    """The published code pays nothing for the best of the tenth: inclusion down to .06."""
-    rng = np.random.default_rng(1)
-    y = np.resize([0, 1], 400)
-    scores = rng.normal(y[:, None] * 1.0, size=(400, 50))
-    found = ho.estimate(
-        y, scores, metric="roc_auc", method=HanleyMcNeil(candidates=0.1), alternative="greater", random_state=0
-    )
-    from scipy.stats import norm
-
-    z = norm.ppf(0.95 ** (1 / 5))
-    assert found.provenance["n_finalists"] == 5
-    assert found.interval.low == pytest.approx(found.value - z * found.standard_error)
 
 
 @pytest.mark.parametrize("area", [0.0, 1.0])

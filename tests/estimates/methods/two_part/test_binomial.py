@@ -36,20 +36,3 @@ def test_all_right_has_a_bound_all_the_same(method):
     z = 1.6448536269514722
     assert low == pytest.approx(exact if method is ClopperPearson else 100 / (100 + z**2))
     assert high == 1 and found.value == 1 and "no_bound" not in found.flags
-
-
-def test_the_exact_interval_is_the_wider():
-    for right in range(41):
-        narrow, wide = (f(right, 40, Tails(0.025, 0.025)) for f in (wilson_interval, clopper_pearson_interval))
-        assert wide.high - wide.low >= narrow.high - narrow.low
-
-
-def test_several_finalists_are_paid_for():
-    rng = np.random.default_rng(1)
-    y = np.resize([0, 1], 400)
-    labels = np.where(rng.random((400, 30)) < 0.8, y[:, None], 1 - y[:, None])
-    found = ho.estimate(y, labels, metric="accuracy", method=Wilson(candidates=0.1), random_state=0)
-    m, n = found.provenance["n_finalists"], found.provenance["n_rows_evaluated"]
-    assert m >= 3 and n == 100
-    expected = binomtest(round(found.value * n), n).proportion_ci(0.95 ** (1 / m), method="wilson")
-    assert list(found.interval) == pytest.approx(list(expected), abs=1e-12)

@@ -9,19 +9,11 @@ import heldout as ho
 from heldout.data.task import truth_of
 from heldout.estimates import MABT, METHODS, Tilting
 from heldout.estimates.methods.two_part.template import split
-from heldout.estimates.methods.two_part.tilting import highest_ranks
 
 
 def bound(y, predictions, metric="roc_auc", **asked):
     settings = {"alternative": "greater", "n_bootstraps": 4000, "random_state": 0, "method": MABT(), **asked}
     return ho.estimate(y, predictions, metric=metric, **settings)
-
-
-def test_highest_ranks_by_counting():
-    rng = np.random.default_rng(0)
-    shares = rng.integers(0, 5, (30, 4)) / 5
-    expected = [max(np.sum(shares[:, j] <= shares[b, j]) for j in range(4)) / 31 for b in range(30)]
-    assert highest_ranks(shares).tolist() == expected
 
 
 def test_equal_finalists_cost_nothing_and_independent_ones_cost_sidak():

@@ -1,7 +1,5 @@
 """Tilting: the solution in closed cases, its identities, and where there is none."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -9,7 +7,6 @@ from scipy.stats import binom
 
 import heldout as ho
 from heldout.estimates import Tilting
-from heldout.estimates.methods.two_part.closed_forms import mid_p_bound
 from heldout.estimates.methods.two_part.tilting import log_mean_weight, tilt
 
 WHOLE = Tilting(evaluation_share=1.0)
@@ -34,15 +31,6 @@ def test_a_tilt_that_is_known():
     found = tilt(drawn, (drawn == 2).astype(float), 1 / 49, [np.array([0.0, 1.0])])
     assert found.tau == pytest.approx(-np.log(6), abs=1e-12)
     assert found.effective == pytest.approx(5)
-
-
-def test_the_mean_weight_is_one():
-    rng = np.random.default_rng(0)
-    strata = [rng.normal(size=4), rng.normal(size=3)]
-    every = np.array([sum(both) for both in product(*(rows for rows in strata for _ in rows))])
-    assert len(every) == 4**4 * 3**3
-    for tau in (-0.1, -1.0, -3.0):
-        assert np.exp(tau * every - log_mean_weight(tau, strata)).mean() == pytest.approx(1, rel=1e-12)
 
 
 def test_the_conservative_end_is_taken():
@@ -73,23 +61,6 @@ def test_no_tilt(drawn, exceeds):
     assert tilt(np.array(drawn, dtype=float), np.array(exceeds, dtype=float), 0.05, [np.arange(3.0)]) is None
 
 
-@pytest.mark.parametrize(("right", "n", "most"), [(31, 50, 0.0006), (195, 200, 0.00016)])
-def test_weights_over_the_number_of_bootstraps_steady_the_bound(right, n, most):
-    """Of an accuracy the answer is known: the root mean squared error of 10 000 bootstraps in 10 runs.
-
-    Over the sum of weights it is .0014 and .0007 (and .0046 and .0027 with a tail of .005).
-    """
-    rows = np.where(np.arange(n) < right, 1.0, 0.0)
-    for tail in (0.05, 0.005):
-        errors = []
-        for seed in range(10):
-            drawn = np.random.default_rng(seed).binomial(n, right / n, 10_000).astype(float)
-            exceeds = np.where(drawn > right, 1.0, np.where(drawn == right, 0.5, 0.0))
-            tau = tilt(drawn, exceeds, tail, [rows]).tau
-            errors.append(np.average(rows, weights=np.exp(tau * rows)) - mid_p_bound(right, n, tail))
-        assert np.sqrt(np.mean(np.square(errors))) < most
-
-
 @pytest.mark.parametrize(("right", "n"), [(1, 30), (160, 200), (199, 200)])
 def test_the_bound_of_an_accuracy_is_its_binomial_one(right, n):
     """P(X > right) + P(X = right)/2 = .05, whatever is drawn and however little."""
@@ -116,15 +87,6 @@ def test_few_effective_bootstraps_are_flagged():
     few = bound(y, scores, n_bootstraps=15, confidence_level=0.99)
     assert "rests on about" in few.flags["few_effective_bootstraps"]
     assert "few_effective_bootstraps" not in bound(y, scores).flags
-
-
-@pytest.mark.parametrize("metric", ["accuracy", "roc_auc"])
-def test_perfect_predictions_have_no_bound_and_a_flag_names_another_method(metric):
-    y = np.resize([0, 1], 60)
-    other = {"accuracy": "'wilson' has a bound there", "roc_auc": "'delong' has no bound there either"}[metric]
-    with pytest.warns(ho.HeldoutWarning, match=f"No bound: no tilting changes an .* of 1 .*; method {other}"):
-        found = bound(y, y[:, None] if metric == "accuracy" else y[:, None] * 2.0 - 0.5, metric=metric)
-    assert found.value == 1 and np.isnan(found.interval.low)
 
 
 def test_nothing_drawn_above_the_observed_share_asks_for_more_bootstraps_or_another_method():
