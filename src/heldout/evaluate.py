@@ -32,8 +32,9 @@ from heldout.execution.cross_fit import CrossFit, Obstacle, estimates_of_cross_f
 from heldout.execution.events import FitsAdded, SearchFinished, StageStarted
 from heldout.execution.fit import final_model
 from heldout.execution.fold_models import fold_models_of, only_model
+from heldout.execution.kept_rows import kept_part
 from heldout.execution.plan import Race
-from heldout.execution.run import OpenRun, RunSettings, Stop, kept_part, open_run
+from heldout.execution.run import OpenRun, RunSettings, Stop, open_run
 from heldout.execution.search import Search, check_search, imputed, warn_if_too_small, warn_of_settings
 from heldout.execution.store.unfinished_search import SearchSoFar, note_of
 from heldout.execution.training_size import SmallerTraining, competitors, corrected_for_size, smaller_training_in

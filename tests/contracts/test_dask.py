@@ -131,7 +131,7 @@ def test_a_worker_is_killed_in_the_middle_and_nothing_is_lost(client) -> None:
 def test_a_cell_that_kills_its_workers_is_given_up_and_nothing_else_is_lost(
     client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("heldout.execution.plan.MOST_LOSSES", 2)  # a new worker takes seconds
+    monkeypatch.setattr("heldout.execution.scheduler.MOST_LOSSES", 2)  # a new worker takes seconds
     work = make_work([{"does": ["mean"], "value": [0.5, 1.5]}, {"does": ["kills"]}], n_folds=2)
     killer = CellKey(2, 0, 1)  # it trains on row 0, and the other fold tests it
     losses: list[WorkersLost] = []

@@ -12,8 +12,8 @@ from heldout.imputation.settings import Order
 from heldout.protocols.algorithms.protocol import Deploy
 from heldout.protocols.validation.corrections import CORRECTIONS
 from heldout.protocols.validation.intervals import IntervalKind
-from heldout.readers.formats import FORMATS
-from heldout.search.optuna.cross_fitting import Feedback
+from heldout.readers.formats.recognition import FORMATS
+from heldout.search.optuna.feedback import Feedback
 from heldout.selection import RULES as SELECTION_RULES
 from heldout.selection.bootstrap_draws import BLOCK_KINDS
 from heldout.spaces.regressions import MODELS

@@ -48,7 +48,7 @@ from heldout.execution.executors.worker import (
     timeout_result,
 )
 from heldout.execution.fit import Work
-from heldout.execution.plan import MOST_LOSSES
+from heldout.execution.scheduler import MOST_LOSSES
 from heldout.execution.threads import single_threaded
 from heldout.metrics.base import Response
 

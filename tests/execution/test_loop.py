@@ -24,8 +24,9 @@ from heldout.execution.events import BarrierPassed, CellFinished, WorkersLost
 from heldout.execution.executors import WorkersLostError
 from heldout.execution.executors.local import joblib_executor
 from heldout.execution.fit import Work, make_scoring
-from heldout.execution.plan import Race, Scheduler
+from heldout.execution.plan import Race
 from heldout.execution.run import OpenRun, RunSettings
+from heldout.execution.scheduler import Scheduler
 from heldout.execution.sharing.groups import Sharing
 from heldout.execution.sharing.steps import StepChain
 from heldout.execution.store import MemoryRun

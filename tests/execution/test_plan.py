@@ -4,7 +4,8 @@ import numpy as np
 from scripted import all_cells
 
 from heldout.dropping import Bootstrap
-from heldout.execution.plan import Race, Scheduler, race_of_search
+from heldout.execution.plan import Race, race_of_search
+from heldout.execution.scheduler import Scheduler
 from heldout.folds.splits import Folds, Split
 
 ROWS = np.arange(6)

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heldout.execution.cells import CellKey
-from heldout.execution.plan import MOST_LOSSES, Race, Scheduler
+from heldout.execution.plan import Race
+from heldout.execution.scheduler import MOST_LOSSES, Scheduler
 from heldout.folds.splits import Split
 
 ROWS = np.arange(4)

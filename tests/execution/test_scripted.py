@@ -13,8 +13,9 @@ from heldout.data.task import Task, truth_of
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.executors import WorkersLostError
 from heldout.execution.fit import Work, make_scoring
-from heldout.execution.plan import MOST_LOSSES, Race
+from heldout.execution.plan import Race
 from heldout.execution.run import OpenRun, RunSettings
+from heldout.execution.scheduler import MOST_LOSSES
 from heldout.execution.store import MemoryRun
 from heldout.folds.splits import make_folds
 

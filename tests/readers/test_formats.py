@@ -11,7 +11,7 @@ import pytest
 
 import heldout as ho
 from heldout.flags import Flag
-from heldout.readers.formats import FORMATS, format_of
+from heldout.readers.formats.recognition import FORMATS, format_of
 from heldout.readers.formats.tool import ColumnUses, Export
 from heldout.readers.prediction_table import PredictionTable
 

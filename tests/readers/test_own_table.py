@@ -14,8 +14,8 @@ from heldout.errors import InputError
 from heldout.metrics import metric_named
 from heldout.metrics.base import Response, times_of
 from heldout.predictions import HeldOutPredictions
-from heldout.readers.formats import FORMATS
 from heldout.readers.formats.own import table_of_predictions
+from heldout.readers.formats.recognition import FORMATS
 from heldout.readers.formats.tool import ColumnUses, Export
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import Table

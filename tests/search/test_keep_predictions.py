@@ -28,7 +28,7 @@ def searched(keep, *, n_classes=2, scale=3, scoring="roc_auc", cv=3, **more):
 @pytest.fixture
 def little_memory(monkeypatch):
     """Predictions that take more than a hundred bytes are too many."""
-    monkeypatch.setattr("heldout.execution.run.MOST_KEPT", 100)
+    monkeypatch.setattr("heldout.execution.kept_rows.MOST_KEPT", 100)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from heldout.data.task import Task, truth_of
 from heldout.estimates.intervals import interval_around
 from heldout.folds.splits import make_folds
 from heldout.metrics import metric_named
-from heldout.protocols.nested.plan import bates_hastie_tibshirani
+from heldout.protocols.nested.intervals import bates_hastie_tibshirani
 
 PENALTIES = (0.1, 3.0, 30.0, 300.0)
 MSE = metric_named("mean_squared_error")

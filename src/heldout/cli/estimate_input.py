@@ -272,7 +272,7 @@ def _remembered(table: PredictionTable) -> SearchQuestion:
 def _recognised(export: Export, options: EstimateOptions) -> PredictionTable:
     """The predictions of the file, by the format that recognises it or that is named."""
     from heldout.metrics import metric_named
-    from heldout.readers.formats import FORMATS, format_of
+    from heldout.readers.formats.recognition import FORMATS, format_of
     from heldout.readers.formats.tool import ColumnUses
 
     names = ("target", "event", "fold", "repeat", "row", "group", "weight", "configuration", "exclude", "tasks")

@@ -58,7 +58,8 @@ from heldout.metrics import check_fits, metric_named, scorer
 from heldout.metrics.base import Failing, Metric, Response, quiet_if_foreign
 from heldout.metrics.from_scorer import scorer_of_class
 from heldout.protocols.nested.estimate import NestedEstimate
-from heldout.protocols.nested.plan import BATES, nested_folds
+from heldout.protocols.nested.intervals import BATES
+from heldout.protocols.nested.plan import nested_folds
 from heldout.protocols.nested.protocol import nested_of_search
 from heldout.protocols.search_bootstrap import BootstrapPlan, SearchBootstrapEstimate
 from heldout.readers.table_task import DEFAULT_METRICS, TableTask, check_folds_fit
@@ -407,7 +408,7 @@ def _fits_beside(options: TuneOptions, folds: Folds, number: int, space: FileSpa
 
     if space.search != OPTUNA or method_of_options(options) is None:
         return ""
-    from heldout.search.optuna.cross_fitting import cross_fitting_of
+    from heldout.search.optuna.feedback import cross_fitting_of
 
     cross_fitting = cross_fitting_of(feedback_of(options.feedback))
     if cross_fitting is None or cross_fitting.obstacle(folds, number) is not None:

@@ -547,7 +547,7 @@ def _check_method_fits(options: TuneOptions, method: Method | None, cv: FoldPlan
 
 def feedback_of(text: str | None) -> Any:
     """What ``--feedback`` names, as a search takes it."""
-    from heldout.search.optuna.cross_fitting import CrossFitting
+    from heldout.search.optuna.feedback import CrossFitting
 
     kind, n_trials = _feedback_parts(text)
     return kind if n_trials is None else CrossFitting(n_trials=n_trials)

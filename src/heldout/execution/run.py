@@ -8,40 +8,28 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, cast
-
-import numpy as np
+from typing import Any, Literal, TypeAlias
 
 from heldout import _defaults
-from heldout._streams import stream
-from heldout._types import Booleans, Floats, Indices
 from heldout.data.checks import check_jobs, effective_threads, memory_there
-from heldout.data.row_part import RowPart, row_part
-from heldout.data.task import Task, TaskKind
-from heldout.dropping.base import Barrier, Dropped, DropRule, Standing, Verdict, judged_after
-from heldout.errors import HeldoutError, InputError
-from heldout.estimates.data_flags import too_small_out_of_bag
-from heldout.estimates.from_matrix import gather
-from heldout.estimates.methods import method_of
-from heldout.estimates.question import Question, Scales, Settings
+from heldout.data.row_part import RowPart
+from heldout.data.task import Task
+from heldout.dropping.base import Barrier
 from heldout.execution import events
+from heldout.execution.barriers import BarrierJudge, unjudged_barrier
 from heldout.execution.cells import CellKey, CellResult, CellState, CellTable, each_cell
 from heldout.execution.collect import KeptModels, RaceResults, ResultCollector
 from heldout.execution.executors import Executor, WorkersLostError
 from heldout.execution.fit import Work
 from heldout.execution.identity import AdaptivePlan, run_identity
-from heldout.execution.plan import MOST_LOSSES, Race, Scheduler, bytes_needed, check_memory
+from heldout.execution.plan import Race, check_memory
+from heldout.execution.scheduler import MOST_LOSSES, Scheduler
 from heldout.execution.search import Search
 from heldout.execution.split_fits import left_out_blocks
 from heldout.execution.store import MemoryRun, MemoryStore, PlanNote, Run, RunIdentity, SearchNote, Store
 from heldout.execution.threads import single_threaded
 from heldout.folds.splits import Place
-from heldout.metrics.base import quiet_if_foreign
-from heldout.metrics.row_losses import LossOutsideRangeError
-from heldout.selection.base import metrics_read
-from heldout.selection.bootstrap_draws import Draws, UndefinedDrawsError, always
 
 Stop: TypeAlias = Callable[[Barrier, RaceResults], Barrier]
 """From the record of a barrier and the results so far to the record that says whether the race ends there."""
@@ -360,224 +348,3 @@ def executor_of(run_settings: RunSettings) -> Executor:
     from heldout.execution.executors.local import joblib_executor
 
     return joblib_executor(run_settings.n_jobs, run_settings.pre_dispatch, run_settings.fit_timeout)
-
-
-MOST_KEPT = 500_000_000
-"""Bytes of the predictions of all rows, as results and as arrays."""
-PART_KEPT = 0.25
-"""Of the memory of this machine, if that is less."""
-
-
-def kept_part(search: Search, running: RunSettings) -> RowPart | None:
-    """The part of the rows whose predictions are kept; None for those of all rows.
-
-    Of very many rows bootstraps draw from a part, and the means over folds, which choose the winner and are its
-    value, were computed where the models were. The rows of the part, and the first rows of the file, by which an
-    order of time shows, are then all that anything reads.
-    """
-    if running.keep_predictions not in (False, "auto") or not isinstance(running.store, MemoryStore):
-        return None
-    needed = bytes_needed(search.task.truth, len(search.configurations), search.folds, search.scoring)
-    there = memory_there()
-    most = MOST_KEPT if there is None else min(MOST_KEPT, PART_KEPT * there.n_bytes)
-    return None if running.keep_predictions == "auto" and needed <= most else _part_read(search)
-
-
-def _part_read(search: Search) -> RowPart | None:
-    """The rows whose predictions are read; None for all."""
-    task, folds, estimation = search.task, search.folds, search.estimation
-    if search.scoring.weights:  # scorers weigh rows otherwise than each other
-        return None
-    reads_all = (search.drop, search.stop_when_width, search.imputation, search.blocks)
-    if any(each is not None for each in reads_all) or search.training_size_correction:
-        return None
-    if search.keep_models != "none":  # their predictions are compared
-        return None
-    if not folds.exchangeable or folds.halves or not (folds.labels >= 0).all() or task.truth.kind is TaskKind.OTHER:
-        return None
-    method = None if estimation.method is None else method_of(estimation.method)
-    metrics = [metric for metric in search.scoring.metrics.values() if metric is not None]
-    scored = "as asked" if method is None else method.scored
-    by_folds = all(
-        Scales.of(search.aggregate, metric, scored) == ("folds", "folds") and not metric.calls_foreign_code
-        for metric in metrics
-    )
-    if not by_folds or not (method is None or method.draws_rows):
-        return None
-    part = row_part(
-        task.truth, np.arange(task.n_rows), estimation.n_rows_of_bootstrap, search.entropy, groups=task.groups
-    )
-    if part is None or not part.stands_for_all(metrics, task.sample_weight, folds.labels, part.rows):
-        return None
-    truth, labels = task.truth.rows(part.rows), folds.labels[part.rows]
-    return None if any(too_small_out_of_bag(metric, truth, labels) for metric in metrics) else part
-
-
-N_BOOTSTRAPS = 1000
-
-
-@dataclass(frozen=True, eq=False)
-class BarrierJudge:
-    """Judges a race at its barriers."""
-
-    search: Search
-    rule: DropRule
-    """Of the search."""
-    race: Race
-    task: Task
-    """Whose rows may have other weights than in the search."""
-    params: Sequence[dict[str, object]]
-    entropy: int
-    n_threads: int = 1
-
-    @cached_property
-    def judged(self) -> Booleans:
-        """(splits - 1,): the barriers of the race at which the rule applies."""
-        return judged_after([split.repeat for split in self.race.splits])
-
-    def __call__(self, found: RaceResults, remaining: Sequence[int]) -> Barrier:
-        """The record of a barrier that all remaining configurations have reached."""
-        splits = found.splits
-        nothing = unjudged_barrier(found, remaining)
-        failed = {j: found.failures[j] for j in remaining if j in found.failures}
-        if len(failed) == len(remaining):
-            return nothing
-        place = splits[-1].place
-        failures = [Dropped(j, len(splits), float("nan"), f"it failed: {why}", place) for j, why in failed.items()]
-        racing = [j for j in remaining if j not in failed]
-        barrier = replace(nothing, leader=racing[0], dropped=tuple(failures))
-        if len(racing) == 1 or nothing.n_rows < self.rule.min_predictions or not self.judged[len(splits) - 1]:
-            return barrier
-        try:
-            return self._judged_barrier(barrier, found)
-        except LossOutsideRangeError:
-            raise  # more rows do not change that
-        except (InputError, UndefinedDrawsError):
-            # Too few rows so far: they lack a class or an event.
-            return barrier
-
-    def _judged_barrier(self, barrier: Barrier, found: RaceResults) -> Barrier:
-        standing, columns = self._standing(found)
-        with quiet_if_foreign([score.metric for score in standing.replay.scores]):
-            verdict = _checked(self.rule.judge(standing), standing.n_configurations, self.rule)
-            keep = verdict.keep.copy()
-            keep[standing.leader] = True
-            name, statistic = self.rule.statistic_name, verdict.statistic
-            reasons = {int(c): f"{name} was {statistic[c]:.3g}" for c in np.flatnonzero(~keep)}
-            behind = self._behind_of_two(standing, found.barriers)
-            if behind is not None and keep[behind]:
-                reasons[behind] = (
-                    f"only two remained, and it was behind for {self.rule.resolve_ties_after} more splits"
-                )
-            risk = _risk(standing, list(reasons))
-        dropped = [
-            Dropped(int(columns[c]), barrier.after, float(verdict.statistic[c]), why, found.splits[-1].place)
-            for c, why in sorted(reasons.items())
-        ]
-        needed: dict[int, float] = {}
-        if verdict.folds_needed is not None:
-            others = [c for c in range(len(columns)) if c not in reasons and c != standing.leader]
-            needed = {int(columns[c]): float(verdict.folds_needed[c]) for c in others}
-        return replace(
-            barrier,
-            judged=True,
-            leader=int(columns[standing.leader]),
-            dropped=(*barrier.dropped, *dropped),
-            risk=risk,
-            folds_needed=needed,
-            stopped=verdict.stop,
-            noted={} if verdict.noted is None else dict(zip(columns.tolist(), verdict.noted.tolist(), strict=True)),
-        )
-
-    def _standing(self, found: RaceResults) -> tuple[Standing, np.ndarray]:
-        """The standing of the race, and the configuration behind each column."""
-        metrics, rule = self.search.scoring.metrics, self.search.rule
-        read = metrics_read(rule, metrics, found.refit_metric)
-        opened = {name: metric for name in read if (metric := metrics.get(name)) is not None}
-        reported = opened[found.refit_metric]
-        task = self.task
-        question = Question(
-            reported,
-            opened,
-            rule,
-            self.search.aggregate_so_far,
-            Settings(),
-            task.groups,
-            task.sample_weight,
-            self.params,
-        )
-        evidence = gather(task.truth, found.predictions, question)
-        place = {split.place: row for row, split in enumerate(found.folds.splits)}
-        rows = [place[split.place] for split in found.splits]
-        scores = found.fold_scores[found.refit_metric].oriented()[rows][:, evidence.candidates]
-        draws = Draws(
-            seed=stream(self.entropy, "dropping", found.splits[-1].repeat, len(rows)),
-            n_bootstraps=N_BOOTSTRAPS,
-            unit_of_row=evidence.unit_of_row,
-            defined_in_bag=evidence.replay.defined,
-            defined_out_of_bag=always,
-        )
-        standing = Standing(
-            truth=evidence.truth,
-            replay=evidence.replay,
-            fold_scores=scores,
-            leader=evidence.winner_column,
-            draws=draws,
-            unit_of_row=evidence.unit_of_row,
-            n_started=len(self.params),
-            n_barriers=int(self.judged.sum()),
-            n_folds=self.race.n_folds,
-            n_threads=self.n_threads,
-            predictions=evidence.predictions,
-            noted=_notes(found.barriers, evidence.candidates),
-        )
-        return standing, evidence.candidates
-
-    def _behind_of_two(self, standing: Standing, passed: Sequence[Barrier]) -> int | None:
-        """The worse of the last two columns, if only they remain since ``resolve_ties_after`` barriers."""
-        if self.rule.resolve_ties_after is None or standing.n_configurations != 2:
-            return None
-        alone = 0
-        for earlier in reversed(passed):
-            if earlier.n_before - len(earlier.dropped) != 2:
-                break
-            alone += 1
-        return 1 - standing.leader if alone >= self.rule.resolve_ties_after else None
-
-
-def _checked(verdict: Any, n_configurations: int, rule: DropRule) -> Verdict:
-    """What a rule returned, refused where it is no verdict on each configuration."""
-    found = [np.asarray(each) for each in verdict[:2]] if isinstance(verdict, Verdict) else []
-    if not found or found[0].dtype != bool or {each.shape for each in found} != {(n_configurations,)}:
-        got = " and ".join(f"{each.dtype} of shape {each.shape}" for each in found) or repr(verdict)
-        raise HeldoutError(  # no InputError, which says here that rows are too few
-            f"judge of `drop={rule.name!r}` must return a Verdict with a bool and a number for each of the "
-            f"{n_configurations} remaining configurations, got {got}."
-        )
-    return cast("Verdict", verdict)
-
-
-def unjudged_barrier(found: RaceResults, remaining: Sequence[int]) -> Barrier:
-    """The record of a barrier at which no rule applies; the first is the leader, as one always remains."""
-    splits = found.splits
-    rows = np.unique(np.concatenate([split.test for split in splits]))
-    return Barrier(len(splits), len(rows), len(remaining), leader=remaining[0], judged=False)
-
-
-def _notes(barriers: Sequence[Barrier], columns: Indices) -> Floats:
-    """(barriers so far, A): the notes of the rule on the remaining configurations."""
-    rows = [[barrier.noted.get(int(each), np.nan) for each in columns] for barrier in barriers]
-    return np.array(rows, dtype=np.float64).reshape(-1, len(columns))
-
-
-def _risk(standing: Standing, dropped: Sequence[int]) -> float:
-    """The share of bootstraps of the rows so far in which the selection rule chooses a dropped one."""
-    if not dropped:
-        return 0.0
-    chosen = np.concatenate(
-        [
-            standing.replay.choose(standing.draws.block(first, min(first + 256, standing.draws.n_bootstraps))[0])
-            for first in range(0, standing.draws.n_bootstraps, 256)
-        ]
-    )
-    return float(np.isin(chosen, dropped).mean())

@@ -27,7 +27,7 @@ from heldout.protocols.algorithms.comparison import (
 from heldout.protocols.algorithms.protocol import compare_algorithms
 from heldout.protocols.learning import CurvePoint, LearningCurve, PowerLaw, learning_curve
 from heldout.protocols.nested.estimate import Agreement, NestedEstimate, OuterFold
-from heldout.protocols.nested.plan import BatesHastieTibshirani
+from heldout.protocols.nested.intervals import BatesHastieTibshirani
 from heldout.protocols.nested.protocol import nested_cv
 from heldout.protocols.pooled_performance import PooledScore, pool_scores, pooled_performance
 from heldout.protocols.search_bootstrap import SearchBootstrap, SearchBootstrapEstimate, bootstrap_search

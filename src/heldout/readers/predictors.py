@@ -9,7 +9,9 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from heldout.data.task import shortened
+import numpy as np
+
+from heldout.data.task import TaskKind, shortened
 from heldout.errors import InputError
 from heldout.readers.cells import DATE, alike
 from heldout.readers.columns import quoted, reads_as_number
@@ -46,6 +48,21 @@ def excluded_columns(frame: Any, keep: Sequence[str] = ()) -> dict[str, str]:
             how = "--date" if (reason or doubt) == "dates" else "" if reason else "--keep"
             reasons[name] = (reason or doubt) + (f"; to use it: {how} {shlex.quote(name)}" if how else "")
     return reasons
+
+
+def telling_columns(frame: Any, target: Any, kind: TaskKind) -> dict[str, str]:
+    """The columns that are the target under another name, or its classes in other words."""
+
+    def tells(column: Any, of: Any) -> bool:
+        if not kind.is_classification:
+            return column.dtype.kind in "iuf" and np.array_equal(column, of)
+        return bool(column.notna().all()) and np.array_equal(column.factorize()[0], of.factorize()[0])
+
+    return {
+        name: f"tells the target of every row; to use it: --keep {shlex.quote(name)}"
+        for name in frame.columns
+        if tells(frame[name].head(100), target.head(100)) and tells(frame[name], target)
+    }
 
 
 def columns_in_doubt(frame: Any) -> list[str]:

@@ -38,7 +38,12 @@ from heldout.readers.columns import (
     text_of,
 )
 from heldout.readers.csv_table import DECIMAL_COMMA, MISSING_TOKENS, NO_ANSWER, CellFormat
-from heldout.readers.predictors import excluded_columns, neither_labels_nor_numbers, remarks_on_text
+from heldout.readers.predictors import (
+    excluded_columns,
+    neither_labels_nor_numbers,
+    remarks_on_text,
+    telling_columns,
+)
 from heldout.readers.tables import Table, missing_as_written
 from heldout.spaces.preprocessing import column_kinds
 from heldout.spaces.presets import MOST_CLASSES
@@ -153,7 +158,7 @@ def task_from_table(
                 raise InputError(f"--{option} {name}: the column is {uses[name]}; name a predictor.")
     rest = _with_parts(rest, factor, date, date_parts)
     excluded = excluded_columns(rest, (*keep, *factor))
-    excluded |= _telling(rest.drop(columns=[*keep], errors="ignore"), column, truth.kind)
+    excluded |= telling_columns(rest.drop(columns=[*keep], errors="ignore"), column, truth.kind)
     usable = rest.drop(columns=list(excluded))
     if not usable.shape[1]:
         reasons = ", ".join(f"{name!r} ({reason})" for name, reason in list(excluded.items())[:5])
@@ -296,21 +301,6 @@ def _with_parts(frame: Any, factor: Sequence[str], date: Sequence[str], date_par
                 raise InputError(f"--date {name} makes the column {part!r}, which the table has; rename that one.")
             frame[part] = values
     return frame
-
-
-def _telling(frame: Any, target: Any, kind: TaskKind) -> dict[str, str]:
-    """The columns that are the target under another name, or its classes in other words."""
-
-    def tells(column: Any, of: Any) -> bool:
-        if not kind.is_classification:
-            return column.dtype.kind in "iuf" and np.array_equal(column, of)
-        return bool(column.notna().all()) and np.array_equal(column.factorize()[0], of.factorize()[0])
-
-    return {
-        name: f"tells the target of every row; to use it: --keep {shlex.quote(name)}"
-        for name in frame.columns
-        if tells(frame[name].head(100), target.head(100)) and tells(frame[name], target)
-    }
 
 
 def _truth(column: Any, target: str, kind: str | None, positive: str | None) -> tuple[Truth, str]:

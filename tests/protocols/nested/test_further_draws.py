@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold
 
 import heldout as ho
 from heldout.protocols import BatesHastieTibshirani
-from heldout.protocols.nested.plan import bates_hastie_tibshirani
+from heldout.protocols.nested.intervals import bates_hastie_tibshirani
 
 N, K = 40, 4
 RNG = np.random.default_rng(6)

@@ -12,7 +12,7 @@ from scipy.stats import t as student
 from heldout.estimates.intervals import Spread, interval_around
 from heldout.estimates.methods.corrected_t import nadeau_bengio
 from heldout.metrics import metric_named
-from heldout.protocols.nested.plan import bates_hastie_tibshirani
+from heldout.protocols.nested.intervals import bates_hastie_tibshirani
 
 ACCURACY, ERROR, MSE = (metric_named(name) for name in ("accuracy", "zero_one_loss", "mean_squared_error"))
 

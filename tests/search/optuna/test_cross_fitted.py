@@ -21,7 +21,7 @@ from heldout.errors import HeldoutWarning, InputError
 from heldout.execution.store import SQLiteStore
 from heldout.flags import Flag
 from heldout.folds.splits import Folds, Split
-from heldout.search.optuna.cross_fitting import CrossFitting
+from heldout.search.optuna.feedback import CrossFitting
 from heldout.search.optuna.sampler import SeededSampler, fresh_sampler, quiet
 
 N, K = 90, 5

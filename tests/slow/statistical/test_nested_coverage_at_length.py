@@ -10,7 +10,7 @@ from test_nested_coverage import MSE, data, scheme, search
 
 from heldout.estimates.intervals import interval_around
 from heldout.estimates.methods.corrected_t import nadeau_bengio
-from heldout.protocols.nested.plan import bates_hastie_tibshirani
+from heldout.protocols.nested.intervals import bates_hastie_tibshirani
 
 
 def coverage(n: int, p: int, n_folds: int, repeats: int, times: int, level: float = 0.9) -> dict[str, float]:

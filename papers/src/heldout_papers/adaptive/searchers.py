@@ -18,7 +18,7 @@ from sklearn.model_selection import HalvingGridSearchCV, StratifiedKFold
 from heldout._streams import numpy_seed
 from heldout.errors import MissingExtraError
 from heldout.search.grid import HeldOutSearchCV
-from heldout.search.optuna.cross_fitting import FEWEST_TRIALS, CrossFitting, affordable_trials
+from heldout.search.optuna.feedback import FEWEST_TRIALS, CrossFitting, affordable_trials
 from heldout.search.optuna.sampler import optuna_package, quiet
 from heldout.search.optuna.search import HeldOutOptunaSearchCV
 from heldout_papers.adaptive.worlds import AdaptiveProblem

@@ -43,19 +43,16 @@ from heldout.metrics.custom import OpaqueMetric
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 from heldout.protocols.branches import BranchedSearch, BranchScore
 from heldout.protocols.nested.estimate import NestedEstimate, OuterFold, agreement_of
-from heldout.protocols.nested.plan import (
+from heldout.protocols.nested.intervals import (
     BATES,
     BOOTSTRAP,
-    HOLD_OUT,
     NADEAU_BENGIO,
     TEST_PART,
     USUAL_REPEATS,
     Bates,
-    NestedBranch,
-    NestedFolds,
-    NestedSettings,
     bates_hastie_tibshirani,
 )
+from heldout.protocols.nested.plan import HOLD_OUT, NestedBranch, NestedFolds, NestedSettings
 from heldout.protocols.words import QUANTITY_NESTED, QUANTITY_ONE_SPLIT
 from heldout.selection import Best
 

@@ -24,16 +24,8 @@ from heldout.execution.sharing.groups import Share
 from heldout.protocols.branches import BranchWinner, run_branches
 from heldout.protocols.nested.conclusion import nested_estimate
 from heldout.protocols.nested.estimate import NestedEstimate
-from heldout.protocols.nested.plan import (
-    AUTO,
-    BATES,
-    REMAINING,
-    Across,
-    BatesHastieTibshirani,
-    NestedSettings,
-    have_remaining,
-    nested_folds,
-)
+from heldout.protocols.nested.intervals import AUTO, BATES, BatesHastieTibshirani
+from heldout.protocols.nested.plan import REMAINING, Across, NestedSettings, have_remaining, nested_folds
 from heldout.selection import NONE_CHOSEN
 from heldout.selection.replay import chosen_columns
 from heldout.spaces.procedure import procedure_of

@@ -3,7 +3,7 @@
 The package Optuna itself (the extra ``optuna``) is imported when a search begins.
 """
 
-from heldout.search.optuna.cross_fitting import CrossFitting
+from heldout.search.optuna.feedback import CrossFitting
 from heldout.search.optuna.objective import objective
 
 __all__ = ["CrossFitting", "objective"]

@@ -20,7 +20,7 @@ from heldout.configurations import Configuration
 from heldout.data.task import shortened
 from heldout.errors import HeldoutWarning, InputError, StoreError, text_of
 from heldout.execution.adaptive import ProposalScore
-from heldout.search.optuna.cross_fitting import MOST_SHARE
+from heldout.search.optuna.feedback import MOST_SHARE
 from heldout.search.optuna.regret import UselessSearch
 from heldout.search.optuna.sampler import SeededSampler, fresh_sampler, optuna_package, quiet
 from heldout.search.optuna.space import Space, checked_proposal

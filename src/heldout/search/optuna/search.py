@@ -26,7 +26,7 @@ from heldout.flags import Flag
 from heldout.folds.splits import Folds
 from heldout.result import Evaluation
 from heldout.search.base import BaseHeldOutSearch, without_callbacks
-from heldout.search.optuna.cross_fitting import FEWEST_TRIALS, CrossFitting, cross_fitting_of, trials_needed
+from heldout.search.optuna.feedback import FEWEST_TRIALS, CrossFitting, cross_fitting_of, trials_needed
 from heldout.search.optuna.proposals import StudyProposals, StudySettings
 from heldout.search.optuna.regret import SOURCES, UselessSearch
 from heldout.search.optuna.space import Space, space_of

@@ -5,19 +5,7 @@ from typing import Any
 
 from heldout._sklearn import RAW_PREDICTION, n_rows_of, raw_stages, rows_of_boosting
 from heldout._types import Array
-from heldout.spaces.submodels.base import (
-    Answer,
-    SeparateFitsError,
-    SubmodelFamily,
-    Value,
-    Views,
-    counts,
-    fitted_copy,
-    is_seeded,
-    largest,
-    view_of,
-    weights_only,
-)
+from heldout.spaces.submodels import base
 
 _ROWS_OF_EARLY_STOPPING = 10_000
 """Above these, ``early_stopping="auto"`` holds out rows and stops early."""
@@ -25,22 +13,24 @@ _ROWS_OF_BINNING = 200_000
 """Above these, the bins are those of rows drawn at random."""
 
 
-def fit_histogram_rounds(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> Views:
+def fit_histogram_rounds(
+    estimator: Any, values: Sequence[base.Value], X: Any, y: Any, **fit_params: Any
+) -> base.Views:
     """Histogram-based gradient boosting with the largest ``max_iter``."""
     rows = n_rows_of(X)
     if estimator.early_stopping == "auto" and rows > _ROWS_OF_EARLY_STOPPING:
-        raise SeparateFitsError("early stopping depends on max_iter")
+        raise base.SeparateFitsError("early stopping depends on max_iter")
     if estimator.random_state is None and rows > _ROWS_OF_BINNING:
-        raise SeparateFitsError("the bins are drawn at random")
+        raise base.SeparateFitsError("the bins are drawn at random")
     return _fit_rounds(estimator, "max_iter", values, X, y, fit_params, _raw_views)
 
 
-def fit_rounds(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> Views:
+def fit_rounds(estimator: Any, values: Sequence[base.Value], X: Any, y: Any, **fit_params: Any) -> base.Views:
     """Gradient boosting with the largest ``n_estimators``."""
     return _fit_rounds(estimator, "n_estimators", values, X, y, fit_params, _raw_views)
 
 
-def fit_adaboost(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> Views:
+def fit_adaboost(estimator: Any, values: Sequence[base.Value], X: Any, y: Any, **fit_params: Any) -> base.Views:
     """AdaBoost with the largest ``n_estimators``."""
     return _fit_rounds(estimator, "n_estimators", values, X, y, fit_params, _adaboost_views)
 
@@ -48,15 +38,15 @@ def fit_adaboost(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_
 def _fit_rounds(
     estimator: Any,
     name: str,
-    values: Sequence[Value],
+    values: Sequence[base.Value],
     X: Any,
     y: Any,
     fit_params: Mapping[str, Any],
     make_views: Callable[[Any, Any, list[int]], Mapping[int, Any]],
-) -> Views:
-    sizes = counts(values, name)
-    model = fitted_copy(estimator, {name: largest(sizes)}, X, y, weights_only(fit_params))
-    return Views(model, sizes, make_views)
+) -> base.Views:
+    sizes = base.counts(values, name)
+    model = base.fitted_copy(estimator, {name: base.largest(sizes)}, X, y, base.weights_only(fit_params))
+    return base.Views(model, sizes, make_views)
 
 
 def _raw_views(model: Any, X: Any, sizes: list[int]) -> dict[int, Any]:
@@ -64,7 +54,7 @@ def _raw_views(model: Any, X: Any, sizes: list[int]) -> dict[int, Any]:
     wanted = set(sizes)
     stages = enumerate(raw_stages(model, X), start=1)
     raw = {done: predictions for done, predictions in stages if done in wanted}
-    return {size: view_of(model, **{RAW_PREDICTION: Answer(raw[size])}) for size in sizes}
+    return {size: base.view_of(model, **{RAW_PREDICTION: base.Answer(raw[size])}) for size in sizes}
 
 
 def _adaboost_views(model: Any, X: Any, sizes: list[int]) -> dict[int, Any]:
@@ -75,7 +65,7 @@ def _adaboost_views(model: Any, X: Any, sizes: list[int]) -> dict[int, Any]:
     for size in sizes:
         # Their sum depends on the zeros at the end, because NumPy adds pairwise.
         weights = model.estimator_weights_[:size].copy()
-        views[size] = view_of(model, estimators_=members[:size], estimator_weights_=weights)
+        views[size] = base.view_of(model, estimators_=members[:size], estimator_weights_=weights)
     return views
 
 
@@ -90,19 +80,21 @@ class _Member:
 
 
 def _histogram_applies(estimator: Any) -> bool:
-    same_draws = is_seeded(estimator) or estimator.max_features == 1.0
+    same_draws = base.is_seeded(estimator) or estimator.max_features == 1.0
     return estimator.early_stopping in (False, "auto") and not estimator.warm_start and same_draws
 
 
 def _rounds_apply(estimator: Any) -> bool:
-    return estimator.n_iter_no_change is None and not estimator.warm_start and is_seeded(estimator)
+    return estimator.n_iter_no_change is None and not estimator.warm_start and base.is_seeded(estimator)
 
 
-HISTOGRAM = SubmodelFamily(
+HISTOGRAM = base.SubmodelFamily(
     object, ("max_iter",), fit_histogram_rounds, _histogram_applies, "bitwise", cost="proportional"
 )
-ROUNDS = SubmodelFamily(object, ("n_estimators",), fit_rounds, _rounds_apply, "bitwise", cost="proportional")
-ADABOOST = SubmodelFamily(object, ("n_estimators",), fit_adaboost, is_seeded, "bitwise", cost="proportional")
+ROUNDS = base.SubmodelFamily(object, ("n_estimators",), fit_rounds, _rounds_apply, "bitwise", cost="proportional")
+ADABOOST = base.SubmodelFamily(
+    object, ("n_estimators",), fit_adaboost, base.is_seeded, "bitwise", cost="proportional"
+)
 
 
 # Other names of n_estimators, and what depends on it; the wrappers of scikit-learn take any of them.
@@ -136,42 +128,42 @@ class FirstRounds:
         ]
 
 
-def fit_xgboost(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> FirstRounds:
+def fit_xgboost(estimator: Any, values: Sequence[base.Value], X: Any, y: Any, **fit_params: Any) -> FirstRounds:
     """XGBoost with the largest ``n_estimators``."""
-    sizes = counts(values, "n_estimators")
-    model = fitted_copy(estimator, {"n_estimators": largest(sizes)}, X, y, weights_only(fit_params))
+    sizes = base.counts(values, "n_estimators")
+    model = base.fitted_copy(estimator, {"n_estimators": base.largest(sizes)}, X, y, base.weights_only(fit_params))
     return FirstRounds([model] * len(sizes), sizes, lambda size: {"iteration_range": (0, size)})
 
 
-def fit_lightgbm(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> FirstRounds:
+def fit_lightgbm(estimator: Any, values: Sequence[base.Value], X: Any, y: Any, **fit_params: Any) -> FirstRounds:
     """LightGBM with the largest ``n_estimators``. A round in which no leaf can be split adds no tree."""
-    sizes = counts(values, "n_estimators")
+    sizes = base.counts(values, "n_estimators")
     trees = []  # after each round
 
     def count_trees(state: Any) -> None:
         trees.append(state.model.current_iteration())
 
-    fit_params = {**weights_only(fit_params), "callbacks": [count_trees]}
-    model = fitted_copy(estimator, {"n_estimators": largest(sizes)}, X, y, fit_params)
+    fit_params = {**base.weights_only(fit_params), "callbacks": [count_trees]}
+    model = base.fitted_copy(estimator, {"n_estimators": base.largest(sizes)}, X, y, fit_params)
     return FirstRounds([model] * len(sizes), sizes, lambda size: {"num_iteration": trees[size - 1]})
 
 
-def fit_catboost(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> FirstRounds:
+def fit_catboost(estimator: Any, values: Sequence[base.Value], X: Any, y: Any, **fit_params: Any) -> FirstRounds:
     """CatBoost with the largest number of rounds, under the name by which it is set.
 
     CatBoost chooses other defaults for fewer rounds, for instance of ``leaf_estimation_iterations``: one model is
     fitted for each choice.
     """
-    fit_params = weights_only(fit_params)
+    fit_params = base.weights_only(fit_params)
     names = {name for value in values for name in value if value[name] is not None}
     if len(names) != 1:
-        raise SeparateFitsError("several names of the number of rounds")
+        raise base.SeparateFitsError("several names of the number of rounds")
     (name,) = names
-    sizes = counts(values, name)
+    sizes = base.counts(values, name)
     choices = {size: _choices(estimator, {name: size}, X, y, fit_params) for size in set(sizes) if size is not None}
     models = {
-        chosen: fitted_copy(
-            estimator, {name: largest(size for size in choices if choices[size] == chosen)}, X, y, fit_params
+        chosen: base.fitted_copy(
+            estimator, {name: base.largest(size for size in choices if choices[size] == chosen)}, X, y, fit_params
         )
         for chosen in set(choices.values())
     }
@@ -184,7 +176,7 @@ def fit_catboost(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_
 
 def _choices(estimator: Any, rounds: Mapping[str, int], X: Any, y: Any, fit_params: Mapping[str, Any]) -> str:
     """All parameters that CatBoost chooses for so many rounds, beside their number; from its first round."""
-    model = fitted_copy(estimator, rounds, X, y, {**fit_params, "callbacks": [_StopsAtOnce()]})
+    model = base.fitted_copy(estimator, rounds, X, y, {**fit_params, "callbacks": [_StopsAtOnce()]})
     return repr(sorted((name, value) for name, value in model.get_all_params().items() if name != "iterations"))
 
 
@@ -221,8 +213,12 @@ def _present(parameters: Mapping[str, Any]) -> set[str]:
     return {name for name, value in parameters.items() if value is not None}
 
 
-XGBOOST = SubmodelFamily(object, ("n_estimators",), fit_xgboost, _xgboost_applies, "bitwise", cost="proportional")
-LIGHTGBM = SubmodelFamily(
+XGBOOST = base.SubmodelFamily(
+    object, ("n_estimators",), fit_xgboost, _xgboost_applies, "bitwise", cost="proportional"
+)
+LIGHTGBM = base.SubmodelFamily(
     object, ("n_estimators",), fit_lightgbm, _lightgbm_applies, "bitwise", cost="proportional"
 )
-CATBOOST = SubmodelFamily(object, _OF_CATBOOST, fit_catboost, _catboost_applies, "bitwise", cost="proportional")
+CATBOOST = base.SubmodelFamily(
+    object, _OF_CATBOOST, fit_catboost, _catboost_applies, "bitwise", cost="proportional"
+)

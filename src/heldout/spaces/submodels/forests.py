@@ -12,42 +12,32 @@ import numpy as np
 
 from heldout._sklearn import prune, rows_of_forest
 from heldout._types import Array
-from heldout.spaces.submodels.base import (
-    Answer,
-    SeparateFitsError,
-    SubmodelFamily,
-    Value,
-    Views,
-    counts,
-    fitted_copy,
-    is_seeded,
-    largest,
-    view_of,
-    weights_only,
-)
+from heldout.spaces.submodels import base
 
 
-def fit_forest(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> Views:
+def fit_forest(estimator: Any, values: Sequence[base.Value], X: Any, y: Any, **fit_params: Any) -> base.Views:
     """The largest forest: scikit-learn draws the seeds of the trees in order."""
-    sizes = counts(values, "n_estimators")
-    model = fitted_copy(estimator, {"n_estimators": largest(sizes)}, X, y, weights_only(fit_params))
+    sizes = base.counts(values, "n_estimators")
+    model = base.fitted_copy(estimator, {"n_estimators": base.largest(sizes)}, X, y, base.weights_only(fit_params))
     if model.n_outputs_ != 1:
-        raise SeparateFitsError("several outputs")
-    return Views(model, sizes, _forest_views)
+        raise base.SeparateFitsError("several outputs")
+    return base.Views(model, sizes, _forest_views)
 
 
-def fit_bagging(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> Views:
+def fit_bagging(estimator: Any, values: Sequence[base.Value], X: Any, y: Any, **fit_params: Any) -> base.Views:
     """The largest ensemble."""
-    sizes = counts(values, "n_estimators")
-    model = fitted_copy(estimator, {"n_estimators": largest(sizes)}, X, y, weights_only(fit_params))
-    return Views(model, sizes, _bagging_views)
+    sizes = base.counts(values, "n_estimators")
+    model = base.fitted_copy(estimator, {"n_estimators": base.largest(sizes)}, X, y, base.weights_only(fit_params))
+    return base.Views(model, sizes, _bagging_views)
 
 
 def _forest_views(model: Any, X: Any, sizes: list[int]) -> dict[int, Any]:
     rows = rows_of_forest(model, X)
     response = _mean_response(model)
     answers = (getattr(tree, response)(rows, check_input=False) for tree in model.estimators_)
-    return {size: view_of(model, **{response: Answer(mean)}) for size, mean in _means(answers, sizes).items()}
+    return {
+        size: base.view_of(model, **{response: base.Answer(mean)}) for size, mean in _means(answers, sizes).items()
+    }
 
 
 def _bagging_views(model: Any, X: Any, sizes: list[int]) -> dict[int, Any]:
@@ -61,13 +51,13 @@ def _bagging_views(model: Any, X: Any, sizes: list[int]) -> dict[int, Any]:
         return means(response)[size].copy()
 
     offered = [name for name in (_mean_response(model), "decision_function") if hasattr(model, name)]
-    return {size: view_of(model, **{name: partial(answer, name, size) for name in offered}) for size in sizes}
+    return {size: base.view_of(model, **{name: partial(answer, name, size) for name in offered}) for size in sizes}
 
 
 def _alone(model: Any, response: str, X: Any) -> Any:
     for member, columns in zip(model.estimators_, model.estimators_features_, strict=True):
         yield getattr(
-            view_of(model, estimators_=[member], estimators_features_=[columns], n_estimators=1), response
+            base.view_of(model, estimators_=[member], estimators_features_=[columns], n_estimators=1), response
         )(X)
 
 
@@ -87,7 +77,7 @@ def _mean_response(model: Any) -> str:
 
 
 def _forest_applies(estimator: Any) -> bool:
-    return is_seeded(estimator) and not estimator.oob_score and not estimator.warm_start
+    return base.is_seeded(estimator) and not estimator.oob_score and not estimator.warm_start
 
 
 def _bagging_applies(estimator: Any) -> bool:
@@ -95,8 +85,10 @@ def _bagging_applies(estimator: Any) -> bool:
     return _forest_applies(estimator) and estimator.n_jobs in (None, 1)
 
 
-FOREST = SubmodelFamily(object, ("n_estimators",), fit_forest, _forest_applies, "bitwise", cost="proportional")
-BAGGING = SubmodelFamily(object, ("n_estimators",), fit_bagging, _bagging_applies, "bitwise", cost="proportional")
+FOREST = base.SubmodelFamily(object, ("n_estimators",), fit_forest, _forest_applies, "bitwise", cost="proportional")
+BAGGING = base.SubmodelFamily(
+    object, ("n_estimators",), fit_bagging, _bagging_applies, "bitwise", cost="proportional"
+)
 
 
 class PrunedTrees:
@@ -109,9 +101,9 @@ class PrunedTrees:
         return [None if tree is None else getattr(tree, response)(X) for tree in self.trees]
 
 
-def fit_tree(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> PrunedTrees:
+def fit_tree(estimator: Any, values: Sequence[base.Value], X: Any, y: Any, **fit_params: Any) -> PrunedTrees:
     """The tree without pruning, and the pruned ones."""
-    tree = fitted_copy(estimator, {"ccp_alpha": 0.0}, X, y, weights_only(fit_params))
+    tree = base.fitted_copy(estimator, {"ccp_alpha": 0.0}, X, y, base.weights_only(fit_params))
     return PrunedTrees([_pruned(tree, value["ccp_alpha"]) for value in values])
 
 
@@ -119,9 +111,9 @@ def _pruned(tree: Any, alpha: Any) -> Any:
     number = isinstance(alpha, int | float | np.integer | np.floating) and type(alpha) is not bool
     if not (number and 0.0 <= alpha < np.inf):
         return None
-    view = view_of(tree, ccp_alpha=alpha)
+    view = base.view_of(tree, ccp_alpha=alpha)
     prune(view)
     return view
 
 
-PRUNING = SubmodelFamily(object, ("ccp_alpha",), fit_tree, is_seeded, "bitwise", cost="equal")
+PRUNING = base.SubmodelFamily(object, ("ccp_alpha",), fit_tree, base.is_seeded, "bitwise", cost="equal")

@@ -15,17 +15,7 @@ from sklearn.base import is_classifier
 
 from heldout._sklearn import kernel_of
 from heldout._types import Array, Floats, Indices
-from heldout.spaces.submodels.base import (
-    Answer,
-    ClosedForm,
-    SeparateFitsError,
-    Value,
-    fitted_copy,
-    is_clear,
-    view_of,
-    weights_only,
-    without_weights,
-)
+from heldout.spaces.submodels import base
 from heldout.spaces.submodels.linear import matrix, positives, row_weights, target
 from heldout.spaces.submodels.neighbours import fit_neighbours
 from heldout.spaces.submodels.ridge import CONDITION, Centred, outputs, ridge_applies, unfitted
@@ -61,7 +51,7 @@ class Scatter:
     def of(cls, rows: Floats, codes: Indices) -> Scatter:
         sizes = np.bincount(codes).astype(np.float64)
         if sizes.min() < 2:
-            raise SeparateFitsError("a class of one row")
+            raise base.SeparateFitsError("a class of one row")
         means = np.stack([rows[codes == code].mean(axis=0) for code in range(len(sizes))])
         offsets = rows - means[codes]
         eigenvalues, vectors = np.linalg.eigh(offsets.T @ offsets)
@@ -87,23 +77,23 @@ class Scatter:
 
 
 def discriminant_left_out(
-    estimator: Any, values: Sequence[Value], X: Any, y: Any, response: str, **fit_params: Any
+    estimator: Any, values: Sequence[base.Value], X: Any, y: Any, response: str, **fit_params: Any
 ) -> list[Array | None]:
     """Row i predicted by the discriminant analysis of the others, for all shrinkages."""
-    without_weights(fit_params)
+    base.without_weights(fit_params)
     classes, codes = np.unique(target(y), return_inverse=True)
     scatter = Scatter.of(matrix(X), codes)
-    model = fitted_copy(estimator, {}, X, y, {})
+    model = base.fitted_copy(estimator, {}, X, y, {})
     lost = _degrees_lost(model, scatter) if estimator.solver == "svd" else 0
     predictions: list[Array | None] = []
     for shrinkage in (_shrinkage(value["shrinkage"], estimator.solver) for value in values):
         decision = None if shrinkage is None else _decision(scatter, shrinkage, estimator.solver == "svd", lost)
-        if decision is None or (response == "predict" and not is_clear(decision)):
+        if decision is None or (response == "predict" and not base.is_clear(decision)):
             predictions.append(None)
             continue
         if len(classes) == 2:
             decision = decision[:, 1] - decision[:, 0]
-        predictions.append(getattr(view_of(model, decision_function=Answer(decision)), response)(X))
+        predictions.append(getattr(base.view_of(model, decision_function=base.Answer(decision)), response)(X))
     return predictions
 
 
@@ -117,14 +107,14 @@ def _shrinkage(value: Any, solver: str) -> float | None:
 def _degrees_lost(model: Any, scatter: Scatter) -> int:
     """The number that the solver "svd" subtracts from the number of rows: the classes in old versions, now zero."""
     if not np.all(scatter.eigenvalues > scatter.eigenvalues[-1] / _CONDITION):
-        raise SeparateFitsError("ill-conditioned")
+        raise base.SeparateFitsError("ill-conditioned")
     ours = ((scatter.means - scatter.rows.mean(axis=0)) / scatter.eigenvalues) @ scatter.vectors.T
     ours = ours if len(ours) > 2 else ours[1:] - ours[:1]
     degrees = np.sum(model.coef_ * ours) / np.sum(ours**2)
     lost = round(len(scatter.rows) - degrees)
     expected = (len(scatter.rows) - lost) * ours
     if lost not in (0, len(scatter.sizes)) or np.abs(model.coef_ - expected).max() > 1e-9 * np.abs(expected).max():
-        raise SeparateFitsError("directions are left out")
+        raise base.SeparateFitsError("directions are left out")
     return lost
 
 
@@ -171,13 +161,13 @@ _REST = 1e-3
 
 
 def _ridge_left_out(
-    estimator: Any, values: Sequence[Value], X: Any, y: Any, response: str, **fit_params: Any
+    estimator: Any, values: Sequence[base.Value], X: Any, y: Any, response: str, **fit_params: Any
 ) -> list[Array | None]:
     rows, alphas = matrix(X), positives(values, "alpha")
-    weights = row_weights(weights_only(fit_params), len(rows))
+    weights = row_weights(base.weights_only(fit_params), len(rows))
     labels = target(y)
     if is_classifier(estimator) and np.unique(labels, return_counts=True)[1].min() < 2:
-        raise SeparateFitsError("a class of one row")
+        raise base.SeparateFitsError("a class of one row")
     Y, weights = outputs(estimator, labels, weights)
     centred = Centred.of(rows, Y, weights, intercept=estimator.fit_intercept)
     eigenvalues, scores = _principal_scores(centred.X)
@@ -210,13 +200,13 @@ def _response(estimator: Any, X: Any, y: Any, response: str) -> Any:
     if not is_classifier(estimator):
         unfitted(estimator, X, y)
         return lambda linear: linear[:, 0]
-    model = fitted_copy(estimator, {}, X, y, {})
+    model = base.fitted_copy(estimator, {}, X, y, {})
 
     def answer(linear: Floats) -> Array | None:
         linear = linear[:, 0] if linear.shape[1] == 1 else linear
-        if response == "predict" and not is_clear(linear):
+        if response == "predict" and not base.is_clear(linear):
             return None
-        return np.asarray(getattr(view_of(model, decision_function=Answer(linear)), response)(X))
+        return np.asarray(getattr(base.view_of(model, decision_function=base.Answer(linear)), response)(X))
 
     return answer
 
@@ -226,13 +216,13 @@ def _ridge_left_out_applies(estimator: Any) -> bool:
 
 
 def _kernel_left_out(
-    estimator: Any, values: Sequence[Value], X: Any, y: Any, response: str, **fit_params: Any
+    estimator: Any, values: Sequence[base.Value], X: Any, y: Any, response: str, **fit_params: Any
 ) -> list[Array | None]:
     """Kernel ridge, and Gaussian processes with a fixed kernel: the same formula."""
     numbers, alphas = np.asarray(target(y), dtype=np.float64), positives(values, "alpha")
-    weights = row_weights(weights_only(fit_params), len(numbers))
+    weights = row_weights(base.weights_only(fit_params), len(numbers))
     if response != "predict" or (weights is not None and weights.min() <= 0.0):
-        raise SeparateFitsError("rows without weight")
+        raise base.SeparateFitsError("rows without weight")
     roots = np.ones(len(numbers)) if weights is None else np.sqrt(weights)
     kernel = _kernel(estimator, X, y)
     eigenvalues, vectors = np.linalg.eigh(kernel * np.outer(roots, roots))
@@ -250,10 +240,10 @@ def _kernel_left_out(
 
 
 def _kernel(estimator: Any, X: Any, y: Any) -> Floats:
-    model = fitted_copy(estimator, {"alpha": 1e12}, X, y, {})  # no kernel makes this one warn
+    model = base.fitted_copy(estimator, {"alpha": 1e12}, X, y, {})  # no kernel makes this one warn
     kernel = kernel_of(model, model.X_fit_) if hasattr(model, "X_fit_") else model.kernel_(model.X_train_)
     if kernel.dtype != np.float64:
-        raise SeparateFitsError(f"a kernel of type {kernel.dtype}")
+        raise base.SeparateFitsError(f"a kernel of type {kernel.dtype}")
     return np.asarray(kernel)
 
 
@@ -267,11 +257,11 @@ def _process_applies(estimator: Any) -> bool:
 
 
 def _neighbours_left_out(
-    estimator: Any, values: Sequence[Value], X: Any, y: Any, response: str, **fit_params: Any
+    estimator: Any, values: Sequence[base.Value], X: Any, y: Any, response: str, **fit_params: Any
 ) -> list[Array | None]:
     """The neighbours of each row among the others."""
     if is_classifier(estimator) and np.unique(target(y), return_counts=True)[1].min() < 2:
-        raise SeparateFitsError("a class of one row")
+        raise base.SeparateFitsError("a class of one row")
     found = fit_neighbours(estimator, values, X, y, **fit_params)
     return [
         None if setting is None else found.predict_left_out(X, response, *setting) for setting in found.settings
@@ -283,8 +273,8 @@ def _neighbours_applies(estimator: Any) -> bool:
     return estimator.metric not in ("precomputed", "seuclidean", "mahalanobis")
 
 
-RIDGE = ClosedForm(object, ("alpha",), _ridge_left_out, _ridge_left_out_applies)
-NEIGHBOURS = ClosedForm(object, ("n_neighbors", "weights"), _neighbours_left_out, _neighbours_applies)
-DISCRIMINANT = ClosedForm(object, ("shrinkage",), discriminant_left_out, discriminant_applies)
-KERNEL_RIDGE = ClosedForm(object, ("alpha",), _kernel_left_out, _kernel_ridge_applies)
-PROCESS = ClosedForm(object, ("alpha",), _kernel_left_out, _process_applies)
+RIDGE = base.ClosedForm(object, ("alpha",), _ridge_left_out, _ridge_left_out_applies)
+NEIGHBOURS = base.ClosedForm(object, ("n_neighbors", "weights"), _neighbours_left_out, _neighbours_applies)
+DISCRIMINANT = base.ClosedForm(object, ("shrinkage",), discriminant_left_out, discriminant_applies)
+KERNEL_RIDGE = base.ClosedForm(object, ("alpha",), _kernel_left_out, _kernel_ridge_applies)
+PROCESS = base.ClosedForm(object, ("alpha",), _kernel_left_out, _process_applies)

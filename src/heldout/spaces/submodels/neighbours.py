@@ -9,16 +9,7 @@ from sklearn.utils.extmath import row_norms
 
 from heldout._sklearn import WITHOUT_BRUTE_FORCE, class_codes, indexed_rows, is_brute, rows_at
 from heldout._types import Array, Booleans, Floats
-from heldout.spaces.submodels.base import (
-    SeparateFitsError,
-    SubmodelFamily,
-    Value,
-    count,
-    fitted_copy,
-    smallest,
-    view_of,
-    without_weights,
-)
+from heldout.spaces.submodels import base
 
 _WEIGHTS = ("uniform", "distance", None)
 Setting = tuple[int, str | None]
@@ -83,7 +74,7 @@ class Neighbours:
         if self._doubtful(k, weights).any():
             return None
         found = _Found(self._distances[:, :k], self._indices[:, :k])
-        view = view_of(model, n_neighbors=k, weights=weights, kneighbors=found, **WITHOUT_BRUTE_FORCE)
+        view = base.view_of(model, n_neighbors=k, weights=weights, kneighbors=found, **WITHOUT_BRUTE_FORCE)
         return np.asarray(getattr(view, response)(X))
 
     def _find(self, X: Any) -> None:
@@ -93,7 +84,7 @@ class Neighbours:
 
     def _keep(self, X: Any, found: tuple[Array, Array]) -> None:
         if not np.isfinite(found[0]).all():  # of these no order is known
-            raise SeparateFitsError("distances that are no numbers")
+            raise base.SeparateFitsError("distances that are no numbers")
         self._rows, (self._distances, self._indices) = X, found
         self._equal = _equal_to_the_next(self._distances, self._tolerance(X))
         self._equal_so_far = np.logical_or.accumulate(self._equal, axis=1)
@@ -106,19 +97,19 @@ class Neighbours:
         return _NEAR * (1.0 + float(sum(norms)))
 
     def _predict(self, X: Any, response: str, k: int, weights: str | None) -> Array:
-        alone = view_of(self.model, n_neighbors=k, weights=weights)
+        alone = base.view_of(self.model, n_neighbors=k, weights=weights)
         if self._must_search_again(k, weights):
             return np.asarray(getattr(alone, response)(X))
         found = _Found(self._distances[:, :k], self._indices[:, :k])
         # Brute force has a way of its own to predict classes, which would search again.
-        predictions = getattr(view_of(alone, kneighbors=found, **WITHOUT_BRUTE_FORCE), response)(X)
+        predictions = getattr(base.view_of(alone, kneighbors=found, **WITHOUT_BRUTE_FORCE), response)(X)
         return self._certain(predictions, X, response, k, weights)
 
     def _certain(self, predictions: Array, X: Any, response: str, k: int, weights: str | None) -> Array:
         """The predictions, with those of rows whose neighbours are not certain made by a search of their own."""
         doubtful = np.flatnonzero(self._doubtful(k, weights))
         if doubtful.size:
-            alone = view_of(self.model, n_neighbors=k, weights=weights)
+            alone = base.view_of(self.model, n_neighbors=k, weights=weights)
             predictions[doubtful] = getattr(alone, response)(rows_at(X, doubtful))
         return predictions
 
@@ -163,7 +154,7 @@ def _shares(distances: Array) -> Array:
     with np.errstate(divide="ignore"):
         shares = 1.0 / distances
     if (shares[:, 0] == 0).any():
-        raise SeparateFitsError("infinite distances")
+        raise base.SeparateFitsError("infinite distances")
     same = np.isinf(shares)
     of_some = same.any(axis=1)
     shares[of_some] = same[of_some]
@@ -178,17 +169,17 @@ def _running_votes(labels: Array, shares: Array, n_classes: int) -> Iterator[Flo
         yield votes
 
 
-def fit_neighbours(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> Neighbours:
+def fit_neighbours(estimator: Any, values: Sequence[base.Value], X: Any, y: Any, **fit_params: Any) -> Neighbours:
     """Index the training rows once."""
-    without_weights(fit_params)
+    base.without_weights(fit_params)
     settings = [_setting(value, estimator) for value in values]
-    fewest = smallest(None if setting is None else setting[0] for setting in settings)
-    model = fitted_copy(estimator, {"n_neighbors": fewest}, X, y, {})
+    fewest = base.smallest(None if setting is None else setting[0] for setting in settings)
+    model = base.fitted_copy(estimator, {"n_neighbors": fewest}, X, y, {})
     return Neighbours(model, [setting if _is_served(setting, model) else None for setting in settings])
 
 
-def _setting(value: Value, estimator: Any) -> Setting | None:
-    k = count(value.get("n_neighbors", estimator.n_neighbors))
+def _setting(value: base.Value, estimator: Any) -> Setting | None:
+    k = base.count(value.get("n_neighbors", estimator.n_neighbors))
     weights = value.get("weights", estimator.weights)
     known = weights is None or (isinstance(weights, str) and weights in _WEIGHTS)
     return (k, weights) if k is not None and known else None
@@ -206,4 +197,4 @@ def _applies(estimator: Any) -> bool:
     return not callable(estimator.weights) and estimator.metric != "precomputed"
 
 
-NEIGHBOURS = SubmodelFamily(object, ("n_neighbors", "weights"), fit_neighbours, _applies, True)
+NEIGHBOURS = base.SubmodelFamily(object, ("n_neighbors", "weights"), fit_neighbours, _applies, True)

@@ -11,24 +11,15 @@ import numpy as np
 from scipy.linalg import pinv
 
 from heldout._sklearn import scales_of_pls
-from heldout.spaces.submodels.base import (
-    SubmodelFamily,
-    Value,
-    Views,
-    counts,
-    fitted_copy,
-    largest,
-    view_of,
-    without_weights,
-)
+from heldout.spaces.submodels import base
 
 
-def fit_pls(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> Views:
+def fit_pls(estimator: Any, values: Sequence[base.Value], X: Any, y: Any, **fit_params: Any) -> base.Views:
     """The largest number of components; larger ones than the table allows are fitted alone, to fail alone."""
-    without_weights(fit_params)
+    base.without_weights(fit_params)
     limit = min(np.shape(X))
-    sizes = [size if size is not None and size <= limit else None for size in counts(values, "n_components")]
-    return Views(fitted_copy(estimator, {"n_components": largest(sizes)}, X, y, {}), sizes, _views)
+    sizes = [size if size is not None and size <= limit else None for size in base.counts(values, "n_components")]
+    return base.Views(base.fitted_copy(estimator, {"n_components": base.largest(sizes)}, X, y, {}), sizes, _views)
 
 
 def _views(model: Any, X: Any, sizes: list[int]) -> dict[int, Any]:
@@ -42,7 +33,7 @@ def _first_components(model: Any, size: int) -> Any:
     rotations = np.dot(weights, pinv(np.dot(loadings.T, weights), check_finite=False))
     coefficients = np.dot(rotations, of_target.T)
     of_columns, of_target = scales_of_pls(model)
-    return view_of(model, n_components=size, coef_=(coefficients * of_target).T / of_columns)
+    return base.view_of(model, n_components=size, coef_=(coefficients * of_target).T / of_columns)
 
 
-PLS = SubmodelFamily(object, ("n_components",), fit_pls, None, "bitwise", cost="proportional")
+PLS = base.SubmodelFamily(object, ("n_components",), fit_pls, None, "bitwise", cost="proportional")

@@ -9,17 +9,7 @@ from sklearn.base import clone
 
 from heldout._sklearn import keeps_scores_of_fit, n_rows_of
 from heldout._types import Array
-from heldout.spaces.submodels.base import (
-    SeparateFitsError,
-    SubmodelFamily,
-    Value,
-    count,
-    counts,
-    fitted_copy,
-    smallest,
-    view_of,
-    without_weights,
-)
+from heldout.spaces.submodels import base
 
 _FIXED_SCORES = ("f_classif", "f_regression", "r_regression", "chi2")
 _SEEDED_SCORES = ("mutual_info_classif", "mutual_info_regression")
@@ -40,18 +30,20 @@ class TransformerViews:
         return [None if view is None else getattr(view, response)(X) for view in self.views]
 
 
-def fit_selection(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> TransformerViews:
+def fit_selection(
+    estimator: Any, values: Sequence[base.Value], X: Any, y: Any, **fit_params: Any
+) -> TransformerViews:
     """One score of each column; the columns with the best ones follow from them."""
-    without_weights(fit_params)
+    base.without_weights(fit_params)
     name = "k" if hasattr(estimator, "k") else "percentile"
     sizes = [_size(value[name], name) for value in values]
     if name == "k":  # a separate fit warns of more columns than there are
         sizes = [None if isinstance(size, int | np.integer) and size > np.shape(X)[1] else size for size in sizes]
     possible = [size for size in sizes if size is not None]
     if not possible:
-        raise SeparateFitsError("no value can be shared")
-    model = fitted_copy(estimator, {name: possible[0]}, X, y, {})
-    views = [None if size is None else view_of(model, **{name: size}) for size in sizes]
+        raise base.SeparateFitsError("no value can be shared")
+    model = base.fitted_copy(estimator, {name: possible[0]}, X, y, {})
+    views = [None if size is None else base.view_of(model, **{name: size}) for size in sizes]
     return TransformerViews(views, lambda view: view.transform(X))
 
 
@@ -71,13 +63,15 @@ def _selection_applies(estimator: Any) -> bool:
     return function.__name__ in _FIXED_SCORES or (seeded and function.__name__ in _SEEDED_SCORES)
 
 
-def fit_elimination(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> TransformerViews:
+def fit_elimination(
+    estimator: Any, values: Sequence[base.Value], X: Any, y: Any, **fit_params: Any
+) -> TransformerViews:
     """Recursive elimination down to the smallest number of columns: its ranking contains all larger numbers."""
-    without_weights(fit_params)
+    base.without_weights(fit_params)
     name = "n_features_to_select"
-    sizes = counts(values, name)
-    fewest = smallest(sizes)
-    model = fitted_copy(estimator, {name: fewest}, X, y, {})
+    sizes = base.counts(values, name)
+    fewest = base.smallest(sizes)
+    model = base.fitted_copy(estimator, {name: fewest}, X, y, {})
     columns = len(model.support_)
     views = [
         None if size is None or size > columns else _eliminated(model, size, size - fewest, X, y) for size in sizes
@@ -90,7 +84,7 @@ def _eliminated(model: Any, size: int, steps: int, X: Any, y: Any) -> Any:
     ranking = np.maximum(model.ranking_ - steps, 1)
     support = ranking == 1
     attributes = {"n_features_to_select": size, "n_features_": support.sum(), "support_": support}
-    view = view_of(model, ranking_=ranking, **attributes)
+    view = base.view_of(model, ranking_=ranking, **attributes)
     if steps:
         inner = clone(model.estimator)
         view.estimator_ = inner.fit(_plain(view.transform(X)), y)
@@ -112,17 +106,19 @@ def _elimination_applies(estimator: Any) -> bool:
     return one_by_one and all(seed is not None for seed in seeds)
 
 
-def fit_components(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> TransformerViews:
+def fit_components(
+    estimator: Any, values: Sequence[base.Value], X: Any, y: Any, **fit_params: Any
+) -> TransformerViews:
     """All principal components; a separate fit keeps the first ones."""
-    without_weights(fit_params)
+    base.without_weights(fit_params)
     rows, columns = n_rows_of(X), np.shape(X)[1]
     # Elsewhere "auto" means a randomized decomposition for some numbers of components.
     tall = columns <= 1000 and rows >= 10 * columns
     if hasattr(X, "tocsr") or (estimator.svd_solver == "auto" and not tall and max(rows, columns) > 500):
-        raise SeparateFitsError("another decomposition")
+        raise base.SeparateFitsError("another decomposition")
     model = clone(estimator).set_params(n_components=None)
     transformed = model.fit_transform(X, y)
-    sizes = [count(value["n_components"]) for value in values]
+    sizes = [base.count(value["n_components"]) for value in values]
     views = [
         None if size is None or size > model.n_components_ else _first_components(model, size) for size in sizes
     ]
@@ -133,7 +129,7 @@ def fit_components(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fi
 
 def _columns(transformed: Any, size: int) -> Any:
     if hasattr(transformed, "iloc") or not isinstance(transformed, np.ndarray):
-        raise SeparateFitsError("the output is a table")
+        raise base.SeparateFitsError("the output is a table")
     return transformed[:, :size]
 
 
@@ -141,7 +137,7 @@ def _first_components(model: Any, size: int) -> Any:
     kept = ("components_", "explained_variance_", "explained_variance_ratio_", "singular_values_")
     rest = model.explained_variance_[size:]
     attributes = {name: getattr(model, name)[:size].copy(order="K") for name in kept}
-    return view_of(
+    return base.view_of(
         model,
         n_components=size,
         n_components_=size,
@@ -154,10 +150,14 @@ def _components_apply(estimator: Any) -> bool:
     return estimator.svd_solver in ("full", "covariance_eigh", "auto") and estimator.copy
 
 
-def _selection(parameter: str) -> SubmodelFamily:
-    return SubmodelFamily(object, (parameter,), fit_selection, _selection_applies, "bitwise", cost="equal")
+def _selection(parameter: str) -> base.SubmodelFamily:
+    return base.SubmodelFamily(object, (parameter,), fit_selection, _selection_applies, "bitwise", cost="equal")
 
 
-COMPONENTS = SubmodelFamily(object, ("n_components",), fit_components, _components_apply, "bitwise", cost="equal")
-ELIMINATION = SubmodelFamily(object, ("n_features_to_select",), fit_elimination, _elimination_applies, "bitwise")
+COMPONENTS = base.SubmodelFamily(
+    object, ("n_components",), fit_components, _components_apply, "bitwise", cost="equal"
+)
+ELIMINATION = base.SubmodelFamily(
+    object, ("n_features_to_select",), fit_elimination, _elimination_applies, "bitwise"
+)
 K_BEST, PERCENTILE = _selection("k"), _selection("percentile")
