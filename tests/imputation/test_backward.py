@@ -58,7 +58,7 @@ def by_hand(tables: list[np.ndarray], y: np.ndarray, limit: float) -> list[int]:
     return kept
 
 
-@pytest.mark.parametrize("limit", [0.01, 0.05, 0.3, 0.9])
+@pytest.mark.parametrize("limit", [0.05, 0.3, 0.9])
 def test_it_is_a_plain_elimination(limit: float) -> None:
     imputation = Imputation(3, selection=BackwardSelection(limit))
     model = ImputedModel(MODEL, imputation, random_state=0).fit(X, Y)
@@ -183,13 +183,9 @@ def test_every_bootstrap_selects_anew() -> None:
     assert found.selection_frequency == pytest.approx(shares)
     assert found.to_dict()["selection_frequency"] == found.selection_frequency
     everything = ho.bootstrap_validate(
-        MODEL, X, Y, metric="brier_score", imputation=2, n_bootstraps=4, random_state=0
+        MODEL, X, Y, metric="brier_score", imputation=2, n_bootstraps=2, random_state=0
     )
-    assert (
-        everything.selection_frequency == {}
-        and everything.model.selection_ is None
-        and everything.coefficients is not None
-    )
+    assert everything.selection_frequency == {} and everything.model.selection_ is None
 
 
 def test_a_search_selects_in_every_training_part() -> None:
@@ -214,17 +210,16 @@ def test_a_search_selects_in_every_training_part() -> None:
             lambda: ImputedModel(MODEL, Imputation(2, selection=BackwardSelection(keep=["sex"]))).fit(X, Y),
             "its terms are x0, x1", "keep",
         ),
+        (
+            lambda: ho.bootstrap_validate(
+                RandomForestClassifier(3), X, Y, imputation=Imputation(2, selection=BackwardSelection()),
+                n_bootstraps=2,
+            ),
+            "backward selection needs coefficients with standard errors", None,
+        ),
     ],
 )  # fmt: skip
-def test_bad_input_is_one_sentence(make: Any, said: str, argument: str) -> None:
+def test_bad_input_is_one_sentence(make: Any, said: str, argument: str | None) -> None:
     with pytest.raises(InputError) as caught:
         make()
     assert said in str(caught.value) and caught.value.argument == argument
-
-
-def test_a_model_without_standard_errors_is_refused() -> None:
-    imputation = Imputation(2, selection=BackwardSelection())
-    with pytest.raises(InputError, match="backward selection needs coefficients with standard errors"):
-        ho.bootstrap_validate(
-            RandomForestClassifier(3, random_state=0), X, Y, imputation=imputation, n_bootstraps=2, random_state=0
-        )

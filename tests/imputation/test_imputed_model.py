@@ -143,13 +143,6 @@ def test_what_a_fit_cannot_do_is_refused(imputation: Any, said: str) -> None:
     assert said in str(caught.value) and caught.value.argument in ("imputation", "n_imputations")
 
 
-def test_a_column_without_values_is_named() -> None:
-    empty = X.copy()
-    empty[:, 2] = np.nan
-    with pytest.raises(InputError, match="column 2 has no value at all"):
-        ImputedModel(MODEL, 2).fit(empty, Y)
-
-
 def test_a_saved_model_is_loaded(tmp_path: Any) -> None:
     skops_io = pytest.importorskip("skops.io")
     from heldout.readers.saved_model import load_model

@@ -132,13 +132,6 @@ def test_an_imputer_may_only_fill(fault: str, said: str) -> None:
         Imputation(2, Drawn(fault)).completed(gappy(), truth_of(np.arange(60) % 2), 0)
 
 
-def test_a_column_without_values_is_named() -> None:
-    X = gappy()
-    X[:, 2] = np.nan
-    with pytest.raises(InputError, match="column 2 has no value at all in these 60 rows"):
-        Imputation(2).completed(X, None, 0)
-
-
 def test_a_pandas_table_keeps_its_types() -> None:
     pd = pytest.importorskip("pandas")
     X = gappy()
@@ -153,3 +146,10 @@ def test_a_pandas_table_keeps_its_types() -> None:
         assert not whole.isna().any(axis=None)
         assert set(whole["stage"]) == {"late", "early"} and set(whole["smoker"]) == {"yes", "no"}
         assert whole.where(table.notna()).equals(table)
+
+
+def test_a_column_without_values_is_named() -> None:
+    X = gappy()
+    X[:, 2] = np.nan
+    with pytest.raises(InputError, match="column 2 has no value at all in these 60 rows"):
+        Imputation(2).completed(X, None, 0)

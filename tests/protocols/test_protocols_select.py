@@ -50,7 +50,7 @@ SELECTING = {
 }
 
 
-@pytest.fixture(params=[*SELECTING, "optuna"])
+@pytest.fixture
 def model(request: pytest.FixtureRequest) -> Any:
     if request.param != "optuna":
         return SELECTING[request.param]
@@ -62,6 +62,7 @@ def area(model: Any, rows: Any) -> float:
     return float(roc_auc_score(Y[rows], model.predict_proba(X[rows])[:, 1]))
 
 
+@pytest.mark.parametrize("model", ["random halving", "ours", "optuna"], indirect=True)
 def test_nested_cross_validation_repeats_it_in_every_fold(model: Any) -> None:
     found = ho.nested_cv(model, X, Y, scoring="roc_auc", cv=3)
     expected = cross_val_score(model, X, Y, scoring="roc_auc", cv=3)
@@ -70,7 +71,7 @@ def test_nested_cross_validation_repeats_it_in_every_fold(model: Any) -> None:
     assert found.model is not None and found.value == found.uncorrected
 
 
-@pytest.mark.parametrize("model", ["halving", "ours", "optuna"], indirect=True)
+@pytest.mark.parametrize("model", ["ours", "optuna"], indirect=True)
 def test_the_bootstrap_repeats_it_in_every_sample_with_copies_together(model: Any) -> None:
     found = ho.bootstrap_search(model, X, Y, scoring="roc_auc", cv=3, n_bootstraps=2, random_state=0)
     for each in found.bootstraps:
@@ -83,7 +84,7 @@ def test_the_bootstrap_repeats_it_in_every_sample_with_copies_together(model: An
     )
 
 
-@pytest.mark.parametrize("model", ["random halving", "optuna"], indirect=True)
+@pytest.mark.parametrize("model", ["random halving"], indirect=True)
 def test_a_validation_repeats_it_in_every_sample_with_copies_together(model: Any) -> None:
     found = ho.bootstrap_validate(model, X, Y, metric="roc_auc", n_bootstraps=2, interval=None, random_state=0)
     optimism = []
@@ -95,9 +96,9 @@ def test_a_validation_repeats_it_in_every_sample_with_copies_together(model: Any
     assert found.value == pytest.approx(apparent - np.mean(optimism), abs=1e-12)
 
 
-@pytest.mark.parametrize("model", ["optuna"], indirect=True)
+@pytest.mark.parametrize("model", ["halving"], indirect=True)
 def test_a_learning_curve_repeats_it_at_every_size(model: Any) -> None:
-    sizes = (0.6, 0.7, 0.8)
+    sizes = (0.6, 0.8)
     found = ho.protocols.learning_curve(
         model, X, Y, scoring="roc_auc", training_sizes=sizes, n_subsamples=2, random_state=0
     )
@@ -105,7 +106,7 @@ def test_a_learning_curve_repeats_it_at_every_size(model: Any) -> None:
     folds = subsampled_folds(search.task, training_counts(sizes, 90), 2, search.entropy)
     expected = [area(clone(model).fit(X[each.train], Y[each.train]), each.test) for each in folds.splits]
     np.testing.assert_allclose(found.scores.ravel(), expected, rtol=0, atol=1e-12)
-    assert found.n_fits == 6 + 1
+    assert found.n_fits == 4 + 1
 
 
 def test_a_study_of_optuna_is_refused_and_a_store_is_left_alone(tmp_path: Path) -> None:
@@ -121,12 +122,9 @@ def test_a_study_of_optuna_is_refused_and_a_store_is_left_alone(tmp_path: Path) 
         ho.nested_cv(clone(search, safe=False).set_params(study=in_memory), X, Y)
 
 
-def test_an_adaptive_search_is_scored_by_what_it_selects_by() -> None:
-    halving = SELECTING["halving"]
-    assert ho.nested_cv(halving, X, Y, cv=2, interval=None).metric == "accuracy"
-    by_area = make_pipeline(StandardScaler(), clone(halving).set_params(scoring="roc_auc"))
+def test_an_adaptive_search_in_a_pipeline_is_scored_by_what_it_selects_by() -> None:
+    by_area = make_pipeline(StandardScaler(), clone(SELECTING["halving"]).set_params(scoring="roc_auc"))
     assert ho.nested_cv(by_area, X, Y, cv=2, interval=None).metric == "roc_auc"
-    assert ho.advise(X, Y, by_area, seconds=0).metric == "roc_auc"
 
 
 class KeepsGroups(KNeighborsClassifier):
@@ -145,15 +143,10 @@ def test_groups_reach_a_search_whose_folds_need_them(cv: Any) -> None:
     groups = np.arange(90) // 3
     x = np.column_stack([groups, X])
     grid = {"n_neighbors": [1, 2]}
-    searches = {
-        "halving": HalvingGridSearchCV(KeepsGroups(), grid, cv=GroupKFold(3), min_resources=40, random_state=0),
-        "ours": ho.HeldOutSearchCV(KeepsGroups(), grid, cv=cv, method=None),
-    }
-    listed = [(name, model, {}) for name, model in searches.items()]
-    for models in (searches["halving"], listed):
-        found = ho.nested_cv(models, x, Y, groups=groups, cv=3, interval=None, random_state=0)
-        assert not found.evaluation.failures
-        assert found.model.best_score_ == 1.0
+    halving = HalvingGridSearchCV(KeepsGroups(), grid, cv=GroupKFold(3), min_resources=40, random_state=0)
+    listed = [("halving", halving, {}), ("ours", ho.HeldOutSearchCV(KeepsGroups(), grid, cv=cv, method=None), {})]
+    found = ho.nested_cv(listed, x, Y, groups=groups, cv=3, interval=None, random_state=0)
+    assert not found.evaluation.failures and found.model.best_score_ == 1.0
     found = ho.bootstrap_search(listed[1:], x, Y, groups=groups, cv=3, n_bootstraps=2, random_state=0)
     assert not found.evaluation.failures and found.model.best_score_ == 1.0
     assert not np.isnan([each.out_of_bag_score for each in found.bootstraps]).any()
@@ -219,8 +212,9 @@ def test_a_search_of_ours_inside_has_no_store_and_no_estimate(tmp_path: Path) ->
     model = make_pipeline(StandardScaler(), inside)
     for protocol in (
         lambda: ho.nested_cv(model, X, Y, cv=3, random_state=0),
-        lambda: ho.bootstrap_validate(model, X, Y, metric="accuracy", n_bootstraps=2, interval=None),
-        lambda: ho.bootstrap_validate([("a", inside), ("b", NEIGHBOURS)], X, Y, metric="accuracy", n_bootstraps=2),
+        lambda: ho.bootstrap_validate(
+            [("a", inside), ("b", NEIGHBOURS)], X, Y, metric="accuracy", n_bootstraps=2, interval=None
+        ),
         lambda: ho.nested_cv([("a", model, {}), ("b", NEIGHBOURS, {})], X, Y, cv=3, random_state=0),
     ):
         found = protocol()
@@ -273,10 +267,3 @@ def test_the_interval_of_bates_of_one_configuration_fits_the_pairs_alone() -> No
     assert found.n_fits == 4 + 6 + 1 and found.interval is not None
     with pytest.raises(InputError, match="needs at least 3 outer folds, got 2; use `cv=5`, or `interval="):
         ho.nested_cv(NEIGHBOURS, X, Y, cv=2, interval="bates_hastie_tibshirani")
-
-
-def test_what_was_fitted_is_found_again(tmp_path: Path) -> None:
-    settings: dict[str, Any] = {"scoring": "roc_auc", "cv": 3, "random_state": 0, "store": tmp_path / "run.db"}
-    first = ho.nested_cv(SELECTING["halving"], X, Y, **settings)
-    again = ho.nested_cv(SELECTING["halving"], X, Y, **settings)
-    assert again.to_dict() == first.to_dict()

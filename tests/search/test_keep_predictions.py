@@ -19,7 +19,7 @@ def rows_of(n_classes, scale=3):
 
 def searched(keep, *, n_classes=2, scale=3, scoring="roc_auc", cv=3, **more):
     X, y = rows_of(n_classes, scale)
-    settings = {"n_rows_of_bootstrap": 3000, "random_state": 0, **more}
+    settings = {"n_rows_of_bootstrap": 3000, "n_bootstraps": 100, "random_state": 0, **more}
     return ho.HeldOutSearchCV(GaussianNB(), SPACE, scoring=scoring, cv=cv, keep_predictions=keep, **settings).fit(
         X, y
     )
@@ -31,9 +31,17 @@ def little_memory(monkeypatch):
     monkeypatch.setattr("heldout.execution.kept_rows.MOST_KEPT", 100)
 
 
+@pytest.fixture(scope="module")
+def part():
+    """A search that kept the predictions of some rows; tests only read it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("heldout.execution.run.MOST_KEPT", 100)
+        return searched("auto")
+
+
 @pytest.mark.parametrize(
     ("n_classes", "scoring", "method"),
-    [(2, "roc_auc", "shrinkage"), (4, "neg_log_loss", "bbc"), (2, ["accuracy", "roc_auc"], "shrinkage")],
+    [(4, "neg_log_loss", "bbc"), (2, ["accuracy", "roc_auc"], "shrinkage")],
 )
 def test_numbers_are_the_same_whatever_is_kept(little_memory, n_classes, scoring, method):
     how = {"n_classes": n_classes, "scoring": scoring, "method": method}
@@ -47,14 +55,12 @@ def test_numbers_are_the_same_whatever_is_kept(little_memory, n_classes, scoring
     ]
 
 
-def test_predictions_that_were_not_kept_say_how_to_have_them(little_memory):
-    search = searched("auto")
-
+def test_predictions_that_were_not_kept_say_how_to_have_them(part):
     with pytest.raises(AttributeError, match=r"keep_predictions=True.*store"):
-        _ = search.predictions_
-    assert ho.estimate(search) is search.estimate_
+        _ = part.predictions_
+    assert ho.estimate(part) is part.estimate_
     with pytest.raises(ho.InputError, match="keep_predictions=True"):
-        ho.compare_estimates(search)
+        ho.compare_estimates(part)
 
 
 def test_few_predictions_are_kept():
@@ -66,20 +72,12 @@ def test_all_are_kept_where_something_reads_them(little_memory, more):
     assert searched("auto", **more).predictions_.n_rows == 8000
 
 
-def test_a_report_is_of_the_rows_that_were_kept(little_memory, tmp_path):
+def test_a_report_is_of_the_rows_that_were_kept_and_their_fold_models_agree(part, tmp_path):
     pytest.importorskip("matplotlib")
-    path = searched("auto").report(tmp_path / "report.html")
+    path = part.report(tmp_path / "report.html", X=rows_of(2)[0], importance="refit")
 
-    assert "8,000" in path.read_text(encoding="utf-8")
-
-
-def test_fold_models_agree_with_the_predictions_that_were_kept(little_memory, tmp_path):
-    pytest.importorskip("matplotlib")
-    search, X = searched("auto"), rows_of(2)[0]
-
-    path = search.report(tmp_path / "report.html", X=X, importance="refit")
-
-    assert "Importance of the columns" in path.read_text(encoding="utf-8")
+    page = path.read_text(encoding="utf-8")
+    assert "8,000" in page and "Importance of the columns" in page
 
 
 def test_few_errors_of_a_part_are_said(little_memory):

@@ -14,7 +14,6 @@ from sklearn.utils import estimator_checks
 
 from heldout.data.task import truth_of
 from heldout.errors import InputError
-from heldout.kernels.reference_cox import CoxFits
 from heldout.metrics.calibration import CalibrationSlope
 from heldout.metrics.survival_model import risks, scores_concordance, survival
 from heldout.spaces.cox import CoxRegression
@@ -113,24 +112,6 @@ def test_a_penalty_is_that_of_scikit_survival(ties: Any) -> None:
     np.testing.assert_allclose(model.predict_survival_function(NEW)[0, [1, 6, 10]], curve, rtol=1e-9)
     assert model.unique_times_.tolist() == list(range(1, 13))
     assert not hasattr(model, "covariance_")
-
-
-def test_equals_the_packages_where_they_are_installed() -> None:
-    phreg = pytest.importorskip("statsmodels.duration.hazard_regression")
-    for ties in ("efron", "breslow"):
-        theirs = phreg.PHReg(TIME, X, status=EVENT.astype(int), ties=ties).fit(disp=0)
-        ours = CoxRegression(ties).fit(X, Y)
-        np.testing.assert_allclose(ours.coef_, theirs.params, rtol=1e-8)
-        np.testing.assert_allclose(ours.covariance_, theirs.cov_params(), rtol=1e-8)
-
-
-@pytest.mark.parametrize("ties", ["efron", "breslow"])
-def test_one_column_is_the_kernel(ties: Any) -> None:
-    model = CoxRegression(ties).fit(X[COPIES, :1], Y[COPIES])
-    counts = np.bincount(COPIES, minlength=20).astype(np.uint8)[None]
-    slope, at_zero, _, at_slope = CoxFits(X[:, :1], EVENT, TIME, ties).all(counts)[0, 0]
-    assert model.coef_[0] == pytest.approx(slope, rel=1e-12)
-    np.testing.assert_allclose(model.log_likelihood_, [at_zero, at_slope], rtol=1e-13)
 
 
 def test_its_own_risks_have_slope_one() -> None:

@@ -17,19 +17,14 @@ CASES = [(name, kind) for name in PRESETS for kind in KINDS if (name, kind) != (
 
 
 @pytest.mark.parametrize("name, kind", CASES)
-def test_models_and_parameters_are_those_of_the_grids(name: str, kind: TaskKind) -> None:
+def test_models_are_those_of_the_grids_and_distributions_reach_over_their_values(name: str, kind: TaskKind) -> None:
     grids, drawn = preset(name, X, kind), preset(name, X, kind, distributions=True)
     assert [(model, list(values)) for model, _, values in grids] == [
         (model, list(values)) for model, _, values in drawn
     ]
-
-
-@pytest.mark.parametrize("name, kind", CASES)
-def test_distributions_reach_over_the_values_of_the_grids(name: str, kind: TaskKind) -> None:
-    grids = {model: values for model, _, values in preset(name, X, kind)}
-    for model, _, values in preset(name, X, kind, distributions=True):
+    for (model, _, of_grid), (_, _, values) in zip(grids, drawn, strict=True):
         for parameter, distribution in values.items():
-            listed = [value for value in grids[model][parameter] if isinstance(value, int | float) and value > 0]
+            listed = [value for value in of_grid[parameter] if isinstance(value, int | float) and value > 0]
             ends = _ends(distribution)
             if listed and ends and "tree" != model:  # a tree without penalty is the end of a path
                 assert ends[0] <= min(listed) * 1.01 and max(listed) <= ends[1] * 1.01, (model, parameter)

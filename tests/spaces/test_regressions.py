@@ -73,11 +73,6 @@ def test_missing_values_are_filled_in_if_not_imputed() -> None:
         regression("linear", holes, TaskKind.REGRESSION, fill=False).fit(holes, RISK)
 
 
-def test_an_array_has_numbers_only() -> None:
-    ours = regression("linear", BY_HAND, TaskKind.REGRESSION).fit(BY_HAND, RISK)
-    assert ours[-1].coef_ == pytest.approx(LinearRegression().fit(BY_HAND, RISK).coef_, abs=1e-10)
-
-
 @pytest.mark.parametrize("kind", [kind for kind in TaskKind if kind is not TaskKind.OTHER], ids=str)
 def test_each_kind_of_task_has_a_usual_model(kind: TaskKind) -> None:
     assert kind in MODELS[usual_model(kind)][0]

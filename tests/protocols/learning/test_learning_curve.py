@@ -1,6 +1,5 @@
 """``ho.protocols.learning_curve``: what is fitted and chosen, failures, resuming, and its estimate."""
 
-import json
 import warnings
 
 import numpy as np
@@ -153,12 +152,6 @@ def test_of_splits_that_are_repeats_every_aggregate_chooses_alike(aggregate):
 def test_subsamples_are_counted():
     with pytest.raises(ho.InputError, match="n_subsamples must be an integer of at least 2, got 1"):
         curve_of(n_subsamples=1)
-
-
-def test_it_becomes_json():
-    document = json.loads(json.dumps(curve_of().to_dict()))
-    assert len(document["points"]) == 6 and document["estimate"]["method"] == "ipl"
-    assert set(document["curves"][0]) == {"a", "b", "c", "residual", "misfit"}
 
 
 def test_the_best_by_the_curves_may_overtake_beyond_the_largest_size():

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
-from scipy.stats import t as student
 
 from heldout.estimates.intervals import Spread, interval_around
 from heldout.estimates.methods.corrected_t import nadeau_bengio
@@ -15,30 +14,6 @@ from heldout.metrics import metric_named
 from heldout.protocols.nested.intervals import bates_hastie_tibshirani
 
 ACCURACY, ERROR, MSE = (metric_named(name) for name in ("accuracy", "zero_one_loss", "mean_squared_error"))
-
-
-def test_nadeau_bengio_by_hand():
-    # Mean .8, deviations -.1, 0, .1, 0: s² = .02/3; K = 4: 1/4 + 1/3 = 7/12.
-    spread = nadeau_bengio(np.array([0.7, 0.8, 0.9, 0.8]), 1 / 3)
-
-    assert spread.center == pytest.approx(0.8)
-    assert spread.standard_error == pytest.approx(math.sqrt(0.02 / 3 * 7 / 12))
-    assert spread.degrees_of_freedom == 3
-    interval = interval_around(spread, ACCURACY, 0.9, "two-sided")
-    reach = student.ppf(0.95, 3) * math.sqrt(0.02 / 3 * 7 / 12)
-    assert (interval.low, interval.high) == pytest.approx((0.8 - reach, 0.8 + reach))
-
-
-def test_repeats_shrink_only_the_part_that_the_draw_of_folds_makes():
-    once = np.array([0.7, 0.9])
-    spread = nadeau_bengio(np.tile(once, 50), 1.0)
-    assert spread.standard_error**2 == pytest.approx(np.tile(once, 50).var(ddof=1) * (1 / 100 + 1))
-    assert spread.degrees_of_freedom == 99
-
-
-def test_undefined_scores_are_left_out():
-    spread = nadeau_bengio(np.array([0.7, np.nan, 0.9]), 0.5)
-    assert spread == nadeau_bengio(np.array([0.7, 0.9]), 0.5)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, ShuffleSplit, StratifiedKFold, TimeSeriesSplit
 
@@ -101,21 +101,6 @@ def test_as_many_rows_drawn_with_replacement_are_no_partition() -> None:
     ]
     with pytest.raises(InputError, match="needs outer folds that test every row once"):
         nested_folds(rows, make_folds(rows, drawn), "remaining")
-
-
-@given(n_folds=st.integers(4, 9), repeats=st.integers(1, 3), n_configurations=st.integers(1, 50))
-@settings(max_examples=20)
-def test_the_number_of_fits_is_the_formula(n_folds, repeats, n_configurations):
-    k, r, c = n_folds, repeats, n_configurations
-    rows = task(36)
-    folds = make_folds(rows, k, repeats=r)
-
-    assert nested_folds(rows, folds).n_fits(c) == r * (k**2 * c + k) + 1
-    assert nested_folds(rows, folds, pairs=True).n_fits(c) == (
-        r * (k**2 * c + k) + 1 + r * k * (k - 1) // 2 * ((k - 2) * c + 1)
-    )
-    assert nested_folds(rows, folds, "holdout").n_fits(c) == r * k * c + r * k * c + r * k + 1
-    assert nested_folds(rows, folds, 3).n_fits(c) == r * k * 3 * c + r * k + 3 * c + 1
 
 
 def test_the_remaining_folds_are_the_inner_ones():

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
-from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.metrics import brier_score_loss, mean_absolute_error, r2_score, roc_auc_score
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import brier_score_loss, roc_auc_score
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
@@ -36,16 +37,15 @@ HOLES = np.where(np.random.default_rng(1).random(X.shape) < 0.2, np.nan, X)
 
 
 def validated(model: Any = LOGISTIC, x: Any = X, y: Any = Y, **settings: Any) -> Validation:
-    return ho.bootstrap_validate(model, x, y, **{"n_bootstraps": 12, "random_state": 0, **settings})
+    return ho.bootstrap_validate(model, x, y, **{"n_bootstraps": 8, "random_state": 0, **settings})
 
 
 def by_hand(found: Validation, model: Any, x: Any, y: Any, score: Any) -> np.ndarray:
     """(4, B): in bootstrap, on original, out of bag, apparent of every sample, by copies of rows."""
-    rows = []
+    rows, whole = [], clone(model).fit(x, y)
     for counts in found.replicates.counts:
         drawn, left = drawn_rows(counts), counts == 0
         fitted = clone(model).fit(x[drawn], y[drawn])
-        whole = clone(model).fit(x, y)
         parts = [(fitted, drawn), (fitted, slice(None)), (fitted, left), (whole, slice(None))]
         rows.append([score(each, x[part], y[part]) for each, part in parts])
     return np.array(rows).T
@@ -73,61 +73,8 @@ class TestAgainstAPlainLoop:
             optimism = (inside - original).mean()
             assert row.corrected == pytest.approx(apparent[0] - optimism, abs=1e-6)
             assert row.optimism == pytest.approx(optimism if name == "roc_auc" else -optimism, abs=1e-6)
-            assert row.n_successful == 12
-        assert found.n_fits == 14, "12 samples, all rows, and the model to deploy"
-
-    @pytest.mark.parametrize("method", ["632", "oob"])
-    def test_the_table_reconciles(self, method: str) -> None:
-        found = validated(metric=["roc_auc", "brier_score", "log_loss"], method=method)
-        for row in found.rows.values():
-            seen = 0.0 if method == "oob" else 0.368
-            assert row.corrected == pytest.approx(seen * row.apparent + (1 - seen) * row.out_of_bag, abs=1e-15)
-        table = found.to_frame()
-        np.testing.assert_allclose(
-            table["corrected"], seen * table["apparent"] + (1 - seen) * table["out_of_bag"], atol=1e-15
-        )
-
-    @pytest.mark.parametrize("method", ["632", "632+"])
-    @pytest.mark.parametrize("x", ["complete", "holes"])
-    def test_the_table_reconciles_with_its_weights(self, method: str, x: str) -> None:
-        names = ["roc_auc", "brier_score", "accuracy", "somers_d", "log_loss", "calibration_slope"]
-        imputation = Imputation(2) if x == "holes" else None
-        found = validated(
-            KNeighborsClassifier(1) if x == "complete" else LOGISTIC,
-            X if x == "complete" else HOLES,
-            metric=names, method=method, n_bootstraps=6, imputation=imputation, interval=None,
-        )  # fmt: skip
-        table = found.to_frame().set_index("metric")
-        table = table[table["corrected"].notna()]  # a slope has none by .632+, nor if all rows are memorised
-        assert len(table) >= 5
-        left_out = table["out_of_bag"]
-        if method == "632+":
-            losses = table.index.isin(["brier_score", "log_loss"])
-            nothing = table["no_information"]
-            left_out = left_out.where(np.where(losses, left_out <= nothing, left_out >= nothing), nothing)
-            slope = found.rows["calibration_slope"]
-            assert np.isnan([slope.weight, slope.no_information, slope.corrected]).all()
-        else:
-            assert (table["weight"] == 0.632).all() and "no_information" not in table
-        made = (1 - table["weight"]) * table["apparent"] + table["weight"] * left_out
-        np.testing.assert_allclose(table["corrected"], made, rtol=1e-13, atol=1e-13)
-        for name, row in found.rows.items():
-            assert found.estimates[name].provenance["out_of_bag"] == pytest.approx(row.out_of_bag, nan_ok=True)
-            document = found.to_dict()["rows"][name]
-            assert document.get("weight", np.nan) == pytest.approx(row.weight, nan_ok=True)
-
-    def test_other_methods_have_no_weights(self) -> None:
-        found = validated(metric="brier_score", n_bootstraps=4)
-        assert {"weight", "no_information"}.isdisjoint(found.to_frame().columns)
-        assert {"weight", "no_information"}.isdisjoint(found.rows["brier_score"].to_dict())
-
-    def test_a_regression(self) -> None:
-        x, y = NUMBERS.data[:50], NUMBERS.target[:50]
-        found = validated(LinearRegression(), x, y, metric=["r2", "mean_absolute_error"])
-        for name, measure in (("r2", r2_score), ("mean_absolute_error", mean_absolute_error)):
-            score = lambda model, x, y, measure=measure: measure(y, model.predict(x))  # noqa: E731
-            inside, original, _, apparent = by_hand(found, LinearRegression(), x, y, score)
-            assert found.rows[name].corrected == pytest.approx(apparent[0] - (inside - original).mean())
+            assert row.n_successful == 8
+        assert found.n_fits == 10, "8 samples, all rows, and the model to deploy"
 
     def test_importance_weights_fit_and_score(self) -> None:
         weights = np.where(np.arange(N) % 3 == 0, 3.0, 1.0)
@@ -186,31 +133,24 @@ class TestAgainstAPlainLoop:
         assert (ho.Flag.NAIVE_IMPUTATION in found.flags) == (order == "naive")
 
     def test_two_stages(self) -> None:
-        models = [("logistic", LOGISTIC), ("neighbours", KNeighborsClassifier(15))]
-        found = validated(models, method="two_stage", metric=["roc_auc", "brier_score"])
-        best = max(found.candidates, key=lambda each: each.rows["roc_auc"].corrected)
-        assert found.selected_name == best.name
-        own = dict(models)[best.name]
-        inside, original, _, apparent = by_hand(found, own, X, Y, area)
-        assert found.rows["roc_auc"].corrected == pytest.approx(apparent[0] - (inside - original).mean(), abs=1e-6)
-        first = validated(models, metric=["roc_auc", "brier_score"])
-        assert first.candidates[0].rows == found.candidates[0].rows, "the first stage is the one-stage bootstrap"
-        assert not (first.replicates.counts == found.replicates.counts).all(), "the second stage draws anew"
-        assert ho.Flag.SELECTION_UNCORRECTED in found.flags
-        assert found.n_fits == 2 * 13 + 12 + 1
-
-    def test_two_stages_have_sizes_of_their_own(self) -> None:
-        found = validated(TWO, method="two_stage", metric="brier_score", n_bootstraps=6, n_second_bootstraps=9)
-        first = validated(TWO, metric="brier_score", n_bootstraps=6)
-        equal = validated(TWO, method="two_stage", metric="brier_score", n_bootstraps=6)
+        metrics = ["brier_score", "roc_auc"]
+        found = validated(TWO, method="two_stage", metric=metrics, n_bootstraps=6, n_second_bootstraps=9)
+        first = validated(TWO, metric=metrics, n_bootstraps=6)
+        equal = validated(TWO, method="two_stage", metric=metrics, n_bootstraps=6)
         assert [each.rows for each in found.candidates] == [each.rows for each in first.candidates]
+        assert not (first.replicates.counts == equal.replicates.counts).all(), "the second stage draws anew"
+        assert (found.replicates.counts[:6] == equal.replicates.counts).all()
         assert found.n_fits == 2 * (1 + 6) + 9 + 1 and equal.n_fits == 2 * (1 + 6) + 6 + 1
         assert found.n_bootstraps == 6 and found.n_second_bootstraps == found.replicates.n_replicates == 9
-        assert (found.replicates.counts[:6] == equal.replicates.counts).all()
-        inside, original, _, apparent = by_hand(found, dict(TWO)[found.selected_name], X, Y, brier)
-        assert found.value == pytest.approx(apparent[0] - (inside - original).mean(), abs=1e-6)
+        best = min(found.candidates, key=lambda each: each.rows["brier_score"].corrected)
+        assert found.selected_name == best.name
+        for name, score in (("brier_score", brier), ("roc_auc", area)):
+            inside, original, _, apparent = by_hand(found, dict(TWO)[best.name], X, Y, score)
+            optimism = (inside - original).mean()
+            assert found.rows[name].corrected == pytest.approx(apparent[0] - optimism, abs=1e-6)
         assert found.to_dict()["n_second_bootstraps"] == 9
         assert found.estimates["brier_score"].provenance["n_second_bootstraps"] == 9
+        assert ho.Flag.SELECTION_UNCORRECTED in found.flags
 
     @pytest.mark.parametrize("imputation", [None, 2])
     def test_the_count_of_fits_is_what_was_fitted(self, imputation: int | None) -> None:
@@ -238,10 +178,6 @@ class TestPromises:
         one, two = (validated(DecisionTreeClassifier(), n_jobs=jobs, metric="brier_score") for jobs in (1, 2))
         assert one.to_dict() == two.to_dict()
 
-    def test_a_bootstrap_does_not_depend_on_their_number(self) -> None:
-        few, many = validated(n_bootstraps=5), validated(n_bootstraps=9)
-        assert (few.replicates.counts == many.replicates.counts[:5]).all()
-
     def test_the_seed_of_a_model_does_not_depend_on_the_number_of_bootstraps(self) -> None:
         tree = DecisionTreeClassifier(max_features=1, max_depth=2)
         settings: dict[str, Any] = {"metric": "brier_score", "method": "two_stage"}
@@ -256,6 +192,7 @@ class TestPromises:
             ).plan(X, Y)
             for n in (4, 7)
         )
+        assert (few.last.counts == many.last.counts[:4]).all()
         for some, more in zip(few.inner, many.inner[:4], strict=True):
             assert [split.place for split in some.splits] == [split.place for split in more.splits]
             assert (some.counts == more.counts).all()
@@ -264,19 +201,17 @@ class TestPromises:
 
     def test_groups_are_drawn_whole(self) -> None:
         groups = np.arange(N) // 4
-        counts = validated(groups=groups, metric="roc_auc").replicates.counts.reshape(12, -1, 4)
+        counts = validated(groups=groups, metric="roc_auc").replicates.counts.reshape(8, -1, 4)
         assert (counts == counts[:, :, :1]).all()
 
     def test_a_store_is_continued(self, tmp_path: Path) -> None:
-        whole = validated(metric="brier_score", store=tmp_path / "run.db")
-        Counting.fits = 0
-        model = Counting(C=10.0)
+        Counted.n_fits = 0
+        model = Counted(C=10.0)
         first = validated(model, metric="brier_score", store=tmp_path / "other.db")
-        assert Counting.fits == 14, "13 cells and the model to deploy"
+        assert Counted.n_fits == 10, "9 cells and the model to deploy"
         again = validated(model, metric="brier_score", store=tmp_path / "other.db")
-        assert Counting.fits == 15
+        assert Counted.n_fits == 11
         assert again.to_dict() == first.to_dict()
-        assert first.value == pytest.approx(whole.value, abs=1e-6)
 
     def test_other_rows_or_another_imputation_are_another_run(self, tmp_path: Path) -> None:
         settings: dict[str, Any] = {"metric": "brier_score", "n_bootstraps": 2}
@@ -285,7 +220,6 @@ class TestPromises:
             {"x": X},
             {"x": X + 1},
             {"x": HOLES, "imputation": imputed},
-            {"x": HOLES, "imputation": Imputation(3)},
             {"x": HOLES, "imputation": Imputation(2, order="mi_boot")},
         ]
         for each in given:
@@ -305,14 +239,6 @@ class TestPromises:
         found = validated(imputation=3, metric="brier_score")
         assert ho.Flag.NOTHING_MISSING in found.flags
         assert found.value == validated(metric="brier_score").value
-
-
-class Counting(LogisticRegression):
-    fits = 0
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        Counting.fits += 1
-        return super().fit(X, y, sample_weight)
 
 
 class Unlucky(LogisticRegression):
@@ -340,7 +266,7 @@ class TestFailures:
         assert set(found.failures.values()) == {"ValueError: no luck"}
         assert found.rows["brier_score"].n_successful == 30 - len(found.failures)
         assert "no luck" in found.flags[ho.Flag.FAILED_REPLICATES]
-        inside, original, _, apparent = by_hand_of(found, LOGISTIC)
+        inside, original, _, apparent = by_hand(found, LOGISTIC, X, Y, brier)
         kept = found.replicates.kept
         assert found.value == pytest.approx(apparent[0] - (inside - original)[kept].mean(), abs=1e-6)
 
@@ -352,7 +278,7 @@ class TestFailures:
         Hopeless.fits.clear()
         found = validated([("hopeless", Hopeless()), ("logistic", LOGISTIC)], metric="brier_score")
         assert Hopeless.fits == [len(X)]  # not on the samples, of which nothing could come
-        assert found.n_fits == 1 + 13 + 1
+        assert found.n_fits == 1 + 9 + 1
         assert found.selected_name == "logistic" and found.selected == 1
         assert found.candidates[0].reason == "ValueError: never"
         said = found.estimates["brier_score"].flags[ho.Flag.FAILED_CONFIGURATIONS]
@@ -360,20 +286,20 @@ class TestFailures:
         assert ho.Flag.FAILED_CONFIGURATIONS not in validated(metric="brier_score").flags
 
     def test_if_all_bootstraps_fail_the_value_is_nan(self) -> None:
-        found = validated(OnlyAllRows(), metric="brier_score", n_bootstraps=3)
+        found = validated(NeedsRows(50), metric="brier_score", n_bootstraps=3)
         assert np.isnan(found.value) and len(found.failures) == 3
         assert found.interval is None
 
 
-class OnlyAllRows(LogisticRegression):
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        if len(np.unique(X[:, 0])) < 50:
-            raise ValueError("too few")
-        return super().fit(X, y, sample_weight)
+class NeedsRows(LogisticRegression):
+    def __init__(self, least: int, C: float = 10.0) -> None:
+        super().__init__(C=C)
+        self.least = least
 
-
-def by_hand_of(found: Validation, model: Any) -> np.ndarray:
-    return by_hand(found, model, X, Y, brier)
+    def fit(self, X: Any, y: Any) -> Any:
+        if len(np.unique(X, axis=0)) < self.least:
+            raise ValueError("too few rows")
+        return super().fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -389,11 +315,7 @@ def by_hand_of(found: Validation, model: Any) -> np.ndarray:
         pytest.param({"interval": "double", "n_inner_bootstraps": 1}, "n_inner_bootstraps", id="one inner"),
         pytest.param({"imputation": "mice"}, "imputation must be", id="imputation"),
         pytest.param({"n_second_bootstraps": 5}, "for `method='two_stage'`", id="a second stage of one"),
-        pytest.param(
-            {"model": TWO, "method": "two_stage", "n_second_bootstraps": 1},
-            "an integer of at least 2, got 1",
-            id="one second",
-        ),
+        pytest.param({"model": TWO, "method": "two_stage", "n_second_bootstraps": 1}, "at least 2, got 1", id="1"),
         pytest.param({"adjust_optimism": "yes"}, "must be True or False, got 'yes'", id="adjusts by a word"),
         pytest.param({"adjust_optimism": True, "method": "632"}, "subtracts no optimism", id="adjusts .632"),
         pytest.param({"adjust_optimism": True, "interval": "double"}, "not adjusted", id="adjusts an interval"),
@@ -403,7 +325,6 @@ def by_hand_of(found: Validation, model: Any) -> np.ndarray:
         pytest.param({"model": {"a": LOGISTIC}}, "must be an estimator", id="a dict"),
         pytest.param({"model": [("a", LOGISTIC), ("b", 3)]}, "must be an estimator", id="a number of two"),
         pytest.param({"n_jobs": 0}, "n_jobs must be", id="no processes"),
-        pytest.param({"n_jobs": "all"}, "n_jobs must be", id="processes by word"),
         pytest.param({"store": 3}, "store must be the path", id="store"),
         pytest.param({"verbose": "yes"}, "verbose must be", id="verbose"),
         pytest.param({"model": DecisionTreeClassifier(), "y": np.zeros(N)}, "2 classes", id="one class"),
@@ -438,23 +359,8 @@ def test_several_metrics_have_no_one_value() -> None:
 
 
 def test_the_usual_metrics_are_those_that_the_model_offers() -> None:
-    from sklearn.svm import LinearSVC
-
     assert list(validated(LinearSVC()).rows) == ["roc_auc", "somers_d"]
     assert len(validated().rows) == 9
-
-
-def test_the_table_is_what_the_rows_say() -> None:
-    found = validated(metric=["roc_auc", "brier_score"])
-    frame = found.to_frame()
-    assert frame["corrected"].tolist() == [row.corrected for row in found.rows.values()]
-    assert found.to_frame(candidates=True)["model"].tolist() == ["LogisticRegression"] * 2
-
-
-def test_double_intervals_hold_the_corrected_score_of_every_sample() -> None:
-    found = validated(metric="brier_score", interval="double", n_bootstraps=10, n_inner_bootstraps=4)
-    assert found.interval is not None and found.interval.low < found.interval.high
-    assert found.n_fits == 11 + 10 * 4 + 1
 
 
 def test_a_penalty_is_set_against_the_weights_as_they_were_given() -> None:
@@ -501,17 +407,9 @@ def test_rows_left_out_are_scored_by_models_of_those_drawn() -> None:
     assert optimism.estimates["brier_score"].provenance["training_rows"] == N
 
 
-class FailsOnFew(LogisticRegression):
-    """As where a sample of a sample holds too little: a sample itself holds 38 of 60 rows, one of it about 29."""
-
-    def fit(self, X: Any, y: Any) -> Any:
-        if len(np.unique(X, axis=0)) < 30:
-            raise ValueError("too few rows")
-        return super().fit(X, y)
-
-
 def test_failures_in_samples_of_samples_are_flagged() -> None:
-    found = validated(FailsOnFew(C=10.0), metric="brier_score", interval="double", n_inner_bootstraps=6)
+    """A sample itself holds 38 of 60 rows, and one of it about 29."""
+    found = validated(NeedsRows(30), metric="brier_score", interval="double", n_inner_bootstraps=6)
     assert not found.failures
     assert "too few rows" in found.flags[Flag.FAILED_REPLICATES]
 

@@ -8,18 +8,17 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import StackingClassifier
-from sklearn.linear_model import LinearRegression, LogisticRegression, LogisticRegressionCV
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
 import heldout as ho
-from heldout.errors import InputError
 from heldout.flags import Flag
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 3))
 Y = np.where(X[:, 0] + RNG.logistic(size=120) > 0, "Nein", "Ja")
-SETTINGS: dict[str, Any] = {"n_bootstraps": 12, "random_state": 0, "metric": ["roc_auc", "calibration_intercept"]}
+SETTINGS: dict[str, Any] = {"n_bootstraps": 4, "random_state": 0, "metric": ["roc_auc", "calibration_intercept"]}
 
 
 @pytest.mark.parametrize("imputation", [None, 2])
@@ -39,23 +38,9 @@ def test_coefficients_and_all_else_are_of_the_positive_class(imputation: int | N
     assert yes.rows["roc_auc"].corrected == pytest.approx(no.rows["roc_auc"].corrected)
     assert {each.provenance["pos_label"] for each in yes.estimates.values()} == {"Ja"}
     assert yes.roc_curve().name == "Ja"
+    assert imputation or (yes.coefficients.of == "Ja" and "log-odds of Ja" in str(yes))
     default = ho.bootstrap_validate(LogisticRegression(C=np.inf), table, Y, imputation=imputation, **SETTINGS)
     assert str(default) == str(no), "the last in sorted order"
-
-
-def test_swapped_labels_invert_the_odds_ratios() -> None:
-    swapped = np.where(Y == "Ja", "Nein", "Ja")
-    one = ho.bootstrap_validate(LogisticRegression(C=np.inf), X, Y, pos_label="Ja", **SETTINGS)
-    other = ho.bootstrap_validate(LogisticRegression(C=np.inf), X, swapped, pos_label="Ja", **SETTINGS)
-    np.testing.assert_allclose(np.exp(one.coefficients.values), 1 / np.exp(other.coefficients.values), rtol=1e-4)
-    assert "log-odds of Ja" in str(one) and one.coefficients.of == other.coefficients.of == "Ja"
-
-
-def test_a_class_that_is_none_is_refused() -> None:
-    with pytest.raises(InputError, match="pos_label must be one of the classes 'Ja', 'Nein', got 'ja'"):
-        ho.bootstrap_validate(LogisticRegression(), X, Y, pos_label="ja", **SETTINGS)
-    with pytest.raises(InputError, match="`pos_label=1` is for 2 classes, got a regression target"):
-        ho.bootstrap_validate(LinearRegression(), X, X[:, 0], pos_label=1)
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")
@@ -113,16 +98,16 @@ class SamplingPipeline(Pipeline):  # type: ignore[misc]
     ids=lambda model: type(model).__name__,
 )
 def test_coefficients_that_cannot_be_read_are_none_with_the_reason(model: Any) -> None:
-    found = ho.bootstrap_validate(model, X, Y, n_bootstraps=8, random_state=0, metric="roc_auc")
+    found = ho.bootstrap_validate(model, X, Y, n_bootstraps=4, random_state=0, metric="roc_auc")
     assert found.coefficients is None and np.isfinite(found.value)
     assert Flag.NO_COEFFICIENTS in found.flags and found.flags[Flag.NO_COEFFICIENTS] in found.text(None)
 
 
 @pytest.mark.parametrize(
-    "wraps", [lambda stack: stack, lambda stack: GridSearchCV(stack, {"passthrough": [False]})]
+    "wraps", [lambda stack: stack, lambda stack: GridSearchCV(stack, {"passthrough": [False]}, cv=2)]
 )
 def test_a_stack_has_the_responses_that_it_has_when_fitted(wraps: Any) -> None:
-    stack = wraps(StackingClassifier([("one", LogisticRegression())], cv=3))
+    stack = wraps(StackingClassifier([("one", LogisticRegression())], cv=2))
     found = ho.bootstrap_validate(stack, X, Y, n_bootstraps=2, random_state=0)
     assert {"roc_auc", "brier_score", "emax"} <= found.rows.keys()
     named = ho.bootstrap_validate(stack, X, Y, n_bootstraps=2, random_state=0, metric="log_loss")

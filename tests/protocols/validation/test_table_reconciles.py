@@ -19,8 +19,10 @@ TIMES = np.array(
     [(seen, time) for seen, time in zip(RNG.random(60) < 0.8, RNG.exponential(size=60), strict=True)],
     dtype=[("event", bool), ("time", float)],
 )
+HOLES = np.where(RNG.random((60, 3)) < 0.2, np.nan, CANCER.data[:60, [1, 4, 8]])
 TASKS = {
     "binary": (LogisticRegression(), CANCER.data[:60, [1, 4, 8]], CANCER.target[:60]),
+    "imputed": (LogisticRegression(), HOLES, CANCER.target[:60]),
     "multiclass": (LogisticRegression(max_iter=500), IRIS.data[::3], IRIS.target[::3]),
     "regression": (LinearRegression(), NUMBERS.data[:60, :4], NUMBERS.target[:60]),
     "survival": (CoxRegression(), RNG.normal(size=(60, 2)), TIMES),
@@ -29,7 +31,7 @@ TASKS = {
 
 def metrics_of(kind: str) -> list[Any]:
     """Those that need no time; one that can choose among models comes first."""
-    truth = truth_of(TASKS[kind][2], kind if kind != "binary" else None)
+    truth = truth_of(TASKS[kind][2], None if kind in ("binary", "imputed") else kind)
     readable = {Response.LABELS, Response.PROBABILITIES, Response.DECISION, Response.VALUES, Response.RISK}
     declared = [metric for metric in DECLARED if truth.kind in metric.tasks and metric.reads_truth]
     fit = [metric for metric in declared if {*metric.responses} & readable]
@@ -41,17 +43,26 @@ def metrics_of(kind: str) -> list[Any]:
 
 @pytest.mark.filterwarnings("ignore")  # of metrics that few rows leave undefined
 @pytest.mark.parametrize("kind", list(TASKS))
-@pytest.mark.parametrize("method", ["optimism", "632", "632+", "oob", "two_stage"])
+@pytest.mark.parametrize("method", ["optimism", "632", "632+", "oob"])
 def test_by_every_correction_of_every_metric(kind: str, method: str) -> None:
     model, X, y = TASKS[kind]
-    models = [("one", model), ("two", model)] if method == "two_stage" else model
-    metrics = metrics_of(kind)
-    found = ho.bootstrap_validate(models, X, y, metric=metrics, method=method, n_bootstraps=4, random_state=0)
+    found = ho.bootstrap_validate(
+        model, X, y, metric=metrics_of(kind), method=method, n_bootstraps=4, random_state=0, interval=None,
+        imputation=2 if kind == "imputed" else None,
+    )  # fmt: skip
     table = found.to_frame().set_index("metric")
-    assert list(table.index) == list(found.rows)
+    assert table["corrected"].to_dict() == pytest.approx(
+        {name: row.corrected for name, row in found.rows.items()}, abs=0, rel=0, nan_ok=True
+    )
+    assert ("weight" in table) == method.startswith("632") and ("no_information" in table) == (method == "632+")
+    for name, row in found.rows.items():
+        assert found.estimates[name].provenance.get("out_of_bag", row.out_of_bag) == pytest.approx(
+            row.out_of_bag, nan_ok=True
+        )
+        assert row.to_dict().get("weight", np.nan) == pytest.approx(row.weight, nan_ok=True)
     sign = np.array([1 if found.metrics[name].greater_is_better else -1 for name in table.index])
     np.testing.assert_allclose(table["optimism"], sign * (table["apparent"] - table["corrected"]), atol=1e-12)
-    if method in ("optimism", "two_stage"):
+    if method == "optimism":
         made = table["apparent"] - (table["in_bootstrap"] - table["on_original"])
     else:
         weight = table.get("weight", 1.0 if method == "oob" else np.nan)

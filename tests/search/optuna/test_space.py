@@ -56,12 +56,6 @@ def test_distributions_are_those_of_the_study(source: Any, expected: Any) -> Non
     assert distributions_of({"alpha": source}) == {"alpha": expected}
 
 
-def test_a_proposal_has_the_values_that_the_trial_has() -> None:
-    trial, proposal = asked({"alpha": loguniform(0.01, 100), "fit_intercept": [True, False]})
-    assert proposal.params == trial.params
-    assert list(proposal.params) == ["alpha", "fit_intercept"]
-
-
 def test_other_distributions_are_proposed_by_their_quantile() -> None:
     trial, proposal = asked({"alpha": expon(scale=3), "max_iter": binom(100, 0.3)})
     quantiles = [trial.params["alpha (quantile)"], trial.params["max_iter (quantile)"]]
@@ -86,19 +80,6 @@ def test_models_of_a_list_have_parameters_of_their_own() -> None:
     second = space.proposal(FixedTrial({"model": "plain"}))
     assert (first.params, first.model, first.template) == ({"model": "ridge", "alpha": 0.5}, "ridge", models[0][1])
     assert (second.params, second.model, second.template) == ({"model": "plain"}, "plain", models[1][1])
-
-
-def test_a_function_returns_parameters() -> None:
-    trial, proposal = asked(lambda trial: {"alpha": 10 ** trial.suggest_float("power", -3, 3)})
-    assert proposal.params == {"alpha": 10 ** trial.params["power"]}
-    assert not proposal.has_params
-
-
-def test_a_function_returns_an_estimator() -> None:
-    trial, proposal = asked(lambda trial: Ridge(alpha=10 ** trial.suggest_float("power", -3, 3)))
-    assert proposal.params == trial.params
-    assert proposal.has_params
-    assert checked_proposal(proposal).template.alpha == 10 ** trial.params["power"]
 
 
 def test_an_estimator_that_is_changed_later_stays_as_it_was_returned() -> None:

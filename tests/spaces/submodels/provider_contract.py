@@ -62,13 +62,8 @@ def rows_of(kind: str) -> Rows:
 
 CLASSES = ("binary", "multiclass")
 CLASSIFICATION = (
-    *CLASSES,
-    "binary-weighted",
-    "binary-sparse",
-    "binary-integer",
-    "multiclass-tied",
-    "binary-float32",
-)
+    *CLASSES, "binary-weighted", "binary-sparse", "binary-integer", "multiclass-tied", "binary-float32",
+)  # fmt: skip
 REGRESSION = ("regression", "regression-weighted", "regression-sparse", "regression-integer", "regression-tied")
 RESPONSES = ("predict", "predict_proba", "decision_function")
 

@@ -45,8 +45,8 @@ def _alone(estimator: Any, X: Any, y: Any, responses: Sequence[str], weights: Ma
     return {response: np.array(rows) for response, rows in predicted.items()}
 
 
-ALPHAS = [{"alpha": alpha} for alpha in (1.0, 0.1, 30)]
-SHRINKAGES = [{"shrinkage": shrinkage} for shrinkage in (0.3, 1.0, None)]
+ALPHAS = [{"alpha": alpha} for alpha in (1.0, 30)]
+SHRINKAGES = [{"shrinkage": shrinkage} for shrinkage in (0.3, None)]
 NEIGHBOURS = [{"n_neighbors": k, "weights": weights} for k in (3, 1) for weights in ("uniform", "distance")]
 PROCESS = GaussianProcessRegressor(ConstantKernel(4.0) * RBF(2.0), optimizer=None)
 BOTH = ("predict", "decision_function")
@@ -114,10 +114,8 @@ def test_parameters_exclude_the_formula(estimator: Any) -> None:
 def test_doubtful_values_and_data_are_fitted() -> None:
     X, y, _ = _rows("regression")
     ridge: Any = closed_form_of(Ridge())
-    assert ridge.predict_left_out(Ridge(), [{"alpha": 0}, {"alpha": 1e-9}], X * [1, 1, 1, 1e5], y, "predict") == [
-        None,
-        None,
-    ]
+    found = ridge.predict_left_out(Ridge(), [{"alpha": 0}, {"alpha": 1e-9}], X * [1, 1, 1, 1e5], y, "predict")
+    assert found == [None, None]
     tied = np.round(X)
     nearest: Any = closed_form_of(KNeighborsRegressor())
     assert nearest.predict_left_out(KNeighborsRegressor(), [{"n_neighbors": 3}], tied, y, "predict") == [None]

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.svm import SVC, SVR
-from sklearn.tree import DecisionTreeRegressor
+from sklearn.svm import SVR
 
 import heldout as ho
 from heldout.flags import Flag
@@ -22,18 +21,14 @@ N = 100
 X = RNG.normal(size=(N, 5))
 NOISE, NUMBERS = RNG.integers(0, 2, size=N), RNG.normal(size=N)
 SIGNAL = (X[:, 0] + X[:, 1] + RNG.logistic(size=N) > 0).astype(int)
-FOREST = RandomForestClassifier(15, random_state=0)
+FOREST = RandomForestClassifier(8, random_state=0)
 
 
 def validated(model: Any, y: Any, **settings: Any) -> Any:
     return ho.bootstrap_validate(model, X, y, **{"n_bootstraps": 24, "random_state": 0, **settings})
 
 
-@pytest.mark.parametrize(
-    "model",
-    [FOREST, SVC(gamma=5, C=100), KNeighborsClassifier(1)],
-    ids=lambda model: type(model).__name__,
-)
+@pytest.mark.parametrize("model", [FOREST, KNeighborsClassifier(1)], ids=lambda model: type(model).__name__)
 def test_memorised_noise_is_no_skill(model: Any) -> None:
     found = validated(model, NOISE, metric="roc_auc")
     assert found.method == "632+" and Flag.MEMORISES in found.estimates["roc_auc"].flags
@@ -45,10 +40,8 @@ def test_memorised_noise_is_no_skill(model: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "model", [DecisionTreeRegressor(random_state=0), SVR(gamma=5, C=100), KNeighborsRegressor(1),
-              RandomForestRegressor(15, random_state=0)],
-    ids=lambda model: type(model).__name__,
-)  # fmt: skip
+    "model", [SVR(gamma=5, C=100), KNeighborsRegressor(1)], ids=lambda model: type(model).__name__
+)
 def test_memorised_numbers_are_no_skill(model: Any) -> None:
     found = validated(model, NUMBERS, metric=["r2", "mean_absolute_error", "calibration_slope"])
     assert [row.method for row in found.rows.values()] == ["632+", "632+", "oob"]
@@ -76,9 +69,9 @@ def test_memorised_times_are_no_skill() -> None:
     assert found.rows["concordance_index"].corrected == pytest.approx(0.5, abs=0.08)
 
 
-@pytest.mark.parametrize("model", [LogisticRegression(), LogisticRegression(C=1e6, max_iter=500)], ids=str)
-def test_a_model_that_learns_keeps_the_bits_of_the_optimism_bootstrap(model: Any) -> None:
-    auto, named = (validated(model, SIGNAL, method=method) for method in ("auto", "optimism"))
+@pytest.mark.parametrize("model, y", [(LogisticRegression(), SIGNAL), (Ridge(), X[:, 0] + NUMBERS)], ids=str)
+def test_a_model_that_learns_keeps_the_bits_of_the_optimism_bootstrap(model: Any, y: Any) -> None:
+    auto, named = (validated(model, y, method=method) for method in ("auto", "optimism"))
     assert auto.method == "optimism" and Flag.MEMORISES not in auto.flags
     assert str(auto) == str(named)
     assert {name: each.value for name, each in auto.estimates.items()} == pytest.approx(
@@ -86,16 +79,10 @@ def test_a_model_that_learns_keeps_the_bits_of_the_optimism_bootstrap(model: Any
     )
 
 
-def test_ridge_keeps_them_too() -> None:
-    y = X[:, 0] + RNG.normal(size=N)
-    auto, named = (validated(Ridge(), y, method=method) for method in ("auto", "optimism"))
-    assert str(auto) == str(named) and auto.method == "optimism"
-
-
 def test_classes_that_are_apart_are_not_memorised() -> None:
     y = (X[:, 0] > 0).astype(int)
     apart = np.where(y[:, None] == 1, X + 20, X)
-    found = ho.bootstrap_validate(LogisticRegression(), apart, y, metric="roc_auc", n_bootstraps=30, random_state=0)
+    found = ho.bootstrap_validate(LogisticRegression(), apart, y, metric="roc_auc", n_bootstraps=8, random_state=0)
     assert found.method == "optimism" and found.value == 1.0
 
 
@@ -107,7 +94,7 @@ def test_ordinary_weak_models_are_rarely_said_to_memorise() -> None:
         x = rng.normal(size=(150, 4))
         y = (x[:, 0] + rng.logistic(size=150) > 0).astype(int)
         found = ho.bootstrap_validate(
-            LogisticRegression(), x, y, metric="accuracy", n_bootstraps=30, random_state=0
+            LogisticRegression(), x, y, metric="accuracy", n_bootstraps=30, random_state=0, interval=None
         )
         raised += Flag.MEMORISES in found.flags | found.estimates["accuracy"].flags
     assert raised <= 1
@@ -116,8 +103,8 @@ def test_ordinary_weak_models_are_rarely_said_to_memorise() -> None:
 def test_double_intervals_of_memorised_rows_hold_their_value_or_are_none() -> None:
     for method in ("auto", "optimism"):
         found = validated(
-            KNeighborsClassifier(1), NOISE, metric=["roc_auc", "brier_score"], n_bootstraps=20,
-            n_inner_bootstraps=8, interval="double", method=method,
+            KNeighborsClassifier(1), NOISE, metric=["roc_auc", "brier_score"], n_bootstraps=10,
+            n_inner_bootstraps=4, interval="double", method=method,
         )  # fmt: skip
         for estimate in found.estimates.values():
             assert estimate.interval is None or estimate.value in estimate.interval
@@ -135,9 +122,9 @@ def test_missing_values_are_imputed_for_models_that_memorise() -> None:
 
 def test_two_stages_choose_and_estimate_by_the_method_of_each_model() -> None:
     models = [("nearest", KNeighborsClassifier(1)), ("logistic", LogisticRegression())]
-    chosen = validated(models, SIGNAL, metric="roc_auc", n_second_bootstraps=30)
+    chosen = validated(models, SIGNAL, metric="roc_auc", n_second_bootstraps=24)
     assert (chosen.selected_name, chosen.method) == ("logistic", "two_stage")
-    by_name = validated(models, SIGNAL, metric="roc_auc", method="two_stage", n_second_bootstraps=30)
+    by_name = validated(models, SIGNAL, metric="roc_auc", method="two_stage")
     assert by_name.selected_name == "nearest", "the optimism bootstrap prefers what memorises"
     assert Flag.MEMORISES in by_name.estimates["roc_auc"].flags
 

@@ -13,7 +13,7 @@ from sklearn import metrics as sk
 from heldout.data.task import truth_of
 from heldout.errors import InputError
 from heldout.flags import Flag
-from heldout.metrics import custom, metric_named
+from heldout.metrics import metric_named
 from heldout.metrics.base import Response
 from heldout.protocols.validation.corrections import (
     CORRECTIONS,
@@ -141,21 +141,6 @@ def test_a_row_counts_once_however_often_it_was_left_out(made):
     assert corrected("oob", replicates, "median_absolute_error").value == pytest.approx(7 / 3)
 
 
-def test_what_never_learns_has_no_optimism(made):
-    # Every row is drawn as often as any other over all samples, so that means over samples are those of all rows.
-    rng = np.random.default_rng(3)
-    places = np.tile(np.arange(20), 8)
-    rng.shuffle(places)
-    counts = np.stack([np.bincount(each, minlength=20) for each in places.reshape(8, 20)])
-    y = np.arange(20) % 2
-    same = made(truth_of(y), Response.PROBABILITIES, counts, np.full(20, 0.3), np.full((20, 8), 0.3))
-    for metric in ("brier_score", "log_loss"):
-        apparent = same.scores(metric_named(metric)).apparent
-        assert corrected("optimism", same, metric).value == pytest.approx(apparent, rel=1e-12)
-    ranked = made(truth_of(y), Response.DECISION, counts, np.full(20, 0.3), np.full((20, 8), 0.3))
-    assert values(ranked, "roc_auc") == [0.5] * 4
-
-
 @given(
     st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.floats(-5, 5), st.floats(0.1, 5)
 )  # fmt: skip
@@ -187,16 +172,6 @@ def test_632_plus_lies_between_its_parts_and_keeps_their_scale(apparent, out_of_
 def test_a_score_is_its_loss_mirrored(overfitted, score, loss, best):
     replicates = overfitted[metric_named(score).responses[0]]
     assert values(replicates, score) == pytest.approx([best - each for each in values(replicates, loss)], rel=1e-10)
-
-
-def test_one_minus_the_area_is_the_area_mirrored(overfitted):
-    def missed(y_true: Any, y_score: Any, sample_weight: Any = None) -> float:
-        return 1 - sk.roc_auc_score(y_true, y_score, sample_weight=sample_weight)
-
-    replicates = overfitted[Response.DECISION]
-    loss = custom(missed, greater_is_better=False, response="decision", range=(0, 1))
-    mirrored = [1 - each for each in values(replicates, loss)]
-    assert values(replicates, "roc_auc") == pytest.approx(mirrored, rel=1e-10)
 
 
 @given(st.integers(0, 50), st.sampled_from(sorted(FUNCTIONS)))
