@@ -59,7 +59,7 @@ def test_the_comparisons_match_rows_too() -> None:
     "fitted",
     [
         lambda X, y, groups: (
-            ho.HeldOutSearchCV(LogisticRegression(), GRID, cv=GroupKFold(3), random_state=0)
+            ho.HeldOutSearchCV(LogisticRegression(), GRID, cv=GroupKFold(3), n_bootstraps=20, random_state=0)
             .fit(X, y, groups=groups)
             .estimate_
         ),
@@ -81,17 +81,11 @@ def test_whatever_fits_matches_columns_and_groups_to_the_target(fitted: Callable
         fitted(X.set_axis([f"q{i}" for i in range(N)]), Y, None)
 
 
-def test_times_are_matched_to_events() -> None:
-    event, time = Y.astype(bool), WEIGHTS
+@pytest.mark.parametrize("event", [Y.astype(bool), Y.to_numpy(dtype=bool)], ids=["of both", "of the time alone"])
+def test_times_are_matched_to_events(event: Any) -> None:
     asked = {**ASKED, "metric": "concordance_index"}
-    expected = ho.estimate((event, time), PREDICTIONS, **asked).value
-    assert ho.estimate((event, time[::-1]), PREDICTIONS.iloc[ORDER], **asked).value == expected
-
-
-def test_labels_may_be_of_the_time_alone() -> None:
-    event, time = Y.to_numpy(dtype=bool), WEIGHTS
-    asked = {**ASKED, "metric": "concordance_index"}
-    expected = ho.estimate((event, time), PREDICTIONS, **asked).value
+    expected = ho.estimate((event, WEIGHTS), PREDICTIONS, **asked).value
+    time = WEIGHTS[::-1] if isinstance(event, pd.Series) else WEIGHTS
     assert ho.estimate((event, time), PREDICTIONS.iloc[ORDER], **asked).value == expected
 
 

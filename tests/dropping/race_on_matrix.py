@@ -6,7 +6,6 @@ from numpy.typing import NDArray
 from heldout._types import Floats
 from heldout.dropping.loss_course import LossCourse, SplitLosses, centred
 from heldout.dropping.replay import SimulatedRace
-from heldout.errors import InputError
 
 
 def race_on_matrix(
@@ -38,23 +37,12 @@ def race_on_matrix(
         K, the number of folds, for those who stayed to the end. The sum is the number of fits, and C·K less it is
         what was saved.
 
-    Raises
-    ------
-    InputError
-        When the shapes do not go together, or a loss is NaN.
-
     Examples
     --------
     >>> losses = np.array([[0, 0, 1]] * 60, dtype=bool)  # the third is always wrong
     >>> race_on_matrix(losses, np.repeat([0, 1, 2], 20), min_predictions=30).tolist()
     [3, 3, 2]
     """
-    if losses.ndim != 2 or folds.shape != losses.shape[:1] or not losses.size:
-        raise InputError(
-            f"losses must be (N, C) and folds (N,), got {losses.shape} and {folds.shape}; give one fold a row."
-        )
-    if np.isnan(losses).any():
-        raise InputError("losses hold NaN; race_on_matrix takes a complete matrix of held-out losses.")
     codes, fold_of_row = np.unique(folds, return_inverse=True)
     everybody = np.ones(losses.shape[1], dtype=bool)
     splits = []

@@ -1,5 +1,7 @@
 """How a race stands, built by hand: from predictions, or from fold scores alone."""
 
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -64,6 +66,9 @@ def standing_of(
 def standing_of_scores(fold_scores: Any, *, leader: int = 0, n_folds: int = 10) -> Standing:
     """From fold scores (k, A), greater = better, alone; the predictions are those of one row that all predict."""
     scores = np.asarray(fold_scores, dtype=float)
-    alike = np.ones((2, scores.shape[1]), dtype=int)
-    standing = standing_of([0, 1], alike, leader=leader, n_folds=n_folds)
-    return Standing(**{**vars(standing), "fold_scores": scores})
+    return replace(_standing_of_twins(scores.shape[1], leader, n_folds), fold_scores=scores)
+
+
+@cache
+def _standing_of_twins(n: int, leader: int, n_folds: int) -> Standing:
+    return standing_of([0, 1], np.ones((2, n), dtype=int), leader=leader, n_folds=n_folds)

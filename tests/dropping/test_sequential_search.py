@@ -44,6 +44,12 @@ def searched(X, y, **more):
     return HeldOutSearchCV(DecisionTreeClassifier(), GRID, **settings).fit(X, y)
 
 
+@pytest.fixture(scope="module")
+def plain():
+    """The search that several tests read."""
+    return searched(*data())
+
+
 def test_the_race_worked_by_hand_is_run():
     # As in test_sequential: the first always right, the second wrong in one row, the third in each of class 1, the
     # last always. Whatever the order of the rows, the last two leave after step 2, and all is over after step 4.
@@ -69,9 +75,10 @@ def test_the_race_worked_by_hand_is_run():
     assert search.best_estimator_.n_seen_ == 64
 
 
-def test_choice_and_estimate_are_of_the_last_three_steps():
-    X, y = data()
-    search = searched(X, y)
+def test_choice_and_estimate_are_of_the_last_three_steps(plain):
+    search = plain
+    assert search.n_fits_ == search.cv_results_["n_splits_evaluated"].sum()
+    assert search.n_fits_ + search.n_fits_saved_ == 10 * 10
     scores = np.stack([search.cv_results_[f"split{s}_test_score"] for s in range(search.n_splits_)])
     window, alive = scores[-3:], search.cv_results_["dropped_at_split"] == -1
     assert search.n_splits_ < 10 and not alive.all()
@@ -97,9 +104,8 @@ def test_choice_and_estimate_are_of_the_last_three_steps():
     assert f"trained on {sizes[0]} to {sizes[-1]} of 240 rows" in flags[Flag.GROWING_TRAINING_SETS]
 
 
-def test_the_estimate_replays_the_choice_by_ranks():
-    X, y = data()
-    search = searched(X, y)
+def test_the_estimate_replays_the_choice_by_ranks(plain):
+    (_, y), search = data(), plain
     again = ho.estimate(
         y,
         replace(
@@ -116,17 +122,8 @@ def test_the_estimate_replays_the_choice_by_ranks():
     assert again.interval == search.estimate_.interval
 
 
-def test_fits_are_counted():
-    X, y = data()
-    search = searched(X, y)
-    met = search.cv_results_["n_splits_evaluated"]
-    assert search.n_fits_ == met.sum()
-    assert search.n_fits_ + search.n_fits_saved_ == 10 * 10
-
-
-def test_jobs_and_interruptions_change_nothing(tmp_path):
-    X, y = data()
-    once = searched(X, y)
+def test_jobs_and_interruptions_change_nothing(plain, tmp_path):
+    (X, y), once = data(), plain
     file = tmp_path / "run.db"
     with parallel_config("threading"):
         in_threads = searched(X, y, n_jobs=2)
@@ -138,16 +135,15 @@ def test_jobs_and_interruptions_change_nothing(tmp_path):
     assert searched(X, y, random_state=1).evaluation_.folds.fingerprint() != once.evaluation_.folds.fingerprint()
 
 
-@pytest.mark.parametrize("method", ["cv", "tt", "naive_bootstrap"])
+@pytest.mark.parametrize("method", ["cv", "naive_bootstrap"])
 def test_other_estimates_are_of_the_window_too(method):
     X, y = data()
     search = searched(X, y, method=method)
     assert search.estimate_.uncorrected == pytest.approx(search.best_score_, abs=1e-12)
 
 
-def test_pooled_is_the_same_as_every_step_is_one_fold():
-    X, y = data()
-    folds, pooled = searched(X, y), searched(X, y, aggregate="pooled")
+def test_pooled_is_the_same_as_every_step_is_one_fold(plain):
+    folds, pooled = plain, searched(*data(), aggregate="pooled")
     assert pooled.best_index_ == folds.best_index_
     assert pooled.best_score_ == pytest.approx(folds.best_score_, abs=1e-12)
     assert pooled.estimate_.value == pytest.approx(folds.estimate_.value, abs=1e-12)

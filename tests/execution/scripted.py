@@ -7,7 +7,7 @@ workers, and when somebody presses Ctrl-C; nothing is killed in truth.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -49,8 +49,6 @@ class ScriptedExecutor:
         How many cells are done at once: those that come next in the order are running too when a worker dies.
     interrupt_after : int, optional
         Cells after which the run is interrupted, once.
-    fit : callable
-        What does a cell that the script leaves alone.
 
     Attributes
     ----------
@@ -58,17 +56,6 @@ class ScriptedExecutor:
         What was handed out, in order.
     rounds : list of tuple of CellKey
         What it was asked for, call by call.
-
-    Examples
-    --------
-    >>> bad, good = CellKey(0, 0, 0), CellKey(1, 0, 0)
-    >>> def fit(work, cell):
-    ...     return CellResult(cell, CellState.DONE)
-    >>> executor = ScriptedExecutor(failures={bad: "no luck"}, fit=fit)
-    >>> [str(result.state) for result in executor.run(None, [bad, good])]
-    ['failed', 'done']
-    >>> executor
-    ScriptedExecutor(failures={(0, 0, 0): 'no luck'}; 2 cells done in 1 round)
     """
 
     order: Order = "given"
@@ -76,7 +63,6 @@ class ScriptedExecutor:
     losses: Mapping[CellKey, int] = field(default_factory=dict)
     beside: int = 1
     interrupt_after: int | None = None
-    fit: Callable[[Work, CellKey], CellResult] = fit_alone
     done: list[CellKey] = field(default_factory=list, init=False)
     rounds: list[tuple[CellKey, ...]] = field(default_factory=list, init=False)
 
@@ -112,25 +98,9 @@ class ScriptedExecutor:
         failure = self.failures.get(cell)
         if isinstance(failure, BaseException):
             raise failure
-        return self.fit(work, cell) if failure is None else CellResult(cell, CellState.FAILED, failure)
+        return fit_alone(work, cell) if failure is None else CellResult(cell, CellState.FAILED, failure)
 
     def __enter__(self) -> ScriptedExecutor:
         return self
 
     def __exit__(self, *error: object) -> None: ...
-
-    def __repr__(self) -> str:
-        script = [
-            "" if self.order == "given" else f"order={self.order!r}",
-            f"failures={_plain(self.failures)}" if self.failures else "",
-            f"losses={_plain(self.losses)}" if self.losses else "",
-            "" if self.beside == 1 else f"beside={self.beside}",
-            "" if self.interrupt_after is None else f"interrupt_after={self.interrupt_after}",
-        ]
-        rounds = f"{len(self.rounds)} round{'' if len(self.rounds) == 1 else 's'}"
-        settings = ", ".join(filter(None, script))
-        return f"ScriptedExecutor({settings}{'; ' if settings else ''}{len(self.done)} cells done in {rounds})"
-
-
-def _plain(by_cell: Mapping[CellKey, object]) -> dict[tuple[int, ...], object]:
-    return {tuple(cell): value for cell, value in by_cell.items()}

@@ -104,6 +104,7 @@ def searched(model: Any, how: str, y: Any, scoring: str, **settings: Any) -> Any
 ROWS = [("few", "19 rows, where 20"), ("many", "21 rows, where 20"), ("none", "0 rows, where 20")]
 SHAPES = [*ROWS, ("scalar", "no rows"), ("mapping", "no rows"), ("ragged", "inhomogeneous")]
 TEXTS = [("raises", "SilentError"), ("raises there", "SilentError"), ("raises base", "SilentBase")]
+FEW = [ROWS[0], ("scalar", "no rows"), ("ragged", "inhomogeneous"), TEXTS[1]]
 
 
 @pytest.mark.parametrize(
@@ -115,8 +116,7 @@ TEXTS = [("raises", "SilentError"), ("raises there", "SilentError"), ("raises ba
         ("predict", "accuracy", "text", "'a', which is not a class"),
         ("predict", "accuracy", "huge", "not a class"),
         ("predict", "accuracy", "nan", "nan, which is not a class"),
-        *(("predict_proba", "neg_log_loss", *case) for case in [*SHAPES, *TEXTS]),
-        ("predict_proba", "neg_log_loss", "nothing", "no rows"),
+        *(("predict_proba", "neg_log_loss", *case) for case in FEW),
         ("predict_proba", "neg_log_loss", "two columns", "2 rows|shape"),
         ("predict_proba", "neg_log_loss", "three axes", "shape"),
         ("predict_proba", "neg_log_loss", "nan", "NaN or infinite"),
@@ -125,7 +125,7 @@ TEXTS = [("raises", "SilentError"), ("raises there", "SilentError"), ("raises ba
         ("predict_proba", "neg_log_loss", "beyond", "probabilities from 0 to 1, got values from -"),
         ("predict_proba", "neg_log_loss", "negative", "probabilities from 0 to 1, got values from -0.001"),
         ("predict_proba", "neg_brier_score", "beyond", "probabilities from 0 to 1"),
-        *(("predict", "r2", *case) for case in [*SHAPES, *TEXTS]),
+        *(("predict", "r2", *case) for case in FEW),
         ("predict", "r2", "text", "could not convert"),
         ("predict", "r2", "huge", "too large"),
         ("predict", "r2", "nan", "NaN or infinite"),
@@ -145,7 +145,7 @@ def test_it_fails_alone(method: str, scoring: str, how: str, why: str) -> None:
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize(("how", "why"), [ROWS[0], TEXTS[0], TEXTS[2], ("beyond", "from 0 to 1")])
+@pytest.mark.parametrize(("how", "why"), [TEXTS[2], ("beyond", "from 0 to 1")])
 def test_it_fails_alone_in_a_worker_and_with_a_run_file(how: str, why: str, tmp_path: Any) -> None:
     model = Classifier(method="predict_proba")
     with pytest.warns(HeldoutWarning, match="1 of 2 configurations failed"):
@@ -171,15 +171,6 @@ def test_the_first_error_is_raised_where_that_is_asked_for() -> None:
         searched(model, "beyond", Y, "neg_log_loss", error_score="raise")
     with pytest.raises(SilentError):
         searched(model, "raises", Y, "neg_log_loss", error_score="raise")
-
-
-def test_ctrl_c_passes() -> None:
-    class Stopped(Classifier):
-        def fit(self, X: Any, y: Any) -> Any:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        searched(Stopped(), "copy", Y, "accuracy")
 
 
 def test_one_of_two_metrics_may_read_probabilities_that_the_other_cannot() -> None:

@@ -1,7 +1,6 @@
 """The columns of many cells give back every cell as it was put."""
 
 from dataclasses import fields, replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -60,12 +59,6 @@ def test_a_score_that_is_lacking_is_not_one_that_is_nan() -> None:
     assert np.array_equal(filled, [[np.nan, 9.0, 9.0], [0.0, 4.0, 9.0]], equal_nan=True)
 
 
-def test_a_result_replaces_an_earlier_one_whole() -> None:
-    found = table(cells())
-    found.put((0, 0), CellResult(CellKey(0, 0, 0), CellState.FAILED, "worse"))
-    assert same(found[0], CellResult(CellKey(0, 0, 0), CellState.FAILED, "worse"))
-
-
 def test_splits_in_another_order_and_those_of_dropped_configurations() -> None:
     found = table(cells()).of_splits([(1, 0), (0, 0)], {0: {(1, 0)}})
     assert [cell.key for cell in found] == [(0, 1, 0), (0, 0, 0), (1, 1, 0), (1, 0, 0)]
@@ -92,29 +85,11 @@ def test_a_table_is_put_as_its_cells_one_by_one() -> None:
     assert [cell.predictions[Response.VALUES].tolist() for cell in block] == [[0, 2], [4], [1, 3], [5]]
 
 
-def test_cells_of_a_split_are_a_table() -> None:
-    results = [
-        CellResult(CellKey(j, 0, 1), CellState.DONE, attempts=j, predictions={Response.VALUES: np.arange(3.0) + j})
-        for j in (5, 2)
-    ]
-    found = CellTable.of_split(results)
-    assert all(same(one, other) for one, other in zip(found, results, strict=True))
-    assert [cell.key for cell in found.at({5: 0, 2: 7})] == [(0, 0, 1), (7, 0, 1)]
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"sizes": (1, 1)}, "predictions of 2 rows where 3 are due"),
-        ({"predictions": {Response.LABELS: np.zeros((3, 1), dtype=np.int32)}}, "of shape"),
-        ({"predictions": {Response.LABELS: np.full((3, 2), 7, dtype=np.int32)}}, "coded 7 to 7 of 2 classes"),
-        ({"predictions": {Response.LABELS: np.zeros((3, 2))}}, "of type float64"),
-    ],
-)
-def test_a_block_that_no_cells_can_have_written_is_refused(change: dict[str, Any], words: str) -> None:
-    labels = np.zeros((3, 2), dtype=np.int32)
-    good = CellTable.empty((0, 1), PLACES[:2], predictions={Response.LABELS: labels}, sizes=(2, 1))
-    truth = truth_of([0, 1])
-    good.check([2, 1], truth, 0)
-    with pytest.raises(StoreError, match=f"the block of 2 configurations on 2 splits holds .*{words}"):
-        replace(good, **change).check([2, 1], truth, 0)
+def test_a_block_of_splits_of_other_sizes_is_refused() -> None:
+    labels = {Response.LABELS: np.zeros((3, 2), dtype=np.int32)}
+    good = CellTable.empty((0, 1), PLACES[:2], predictions=labels, sizes=(2, 1))
+    good.check([2, 1], truth_of([0, 1]), 0)
+    with pytest.raises(
+        StoreError, match=r"the block of 2 configurations on 2 splits holds .* 2 rows where 3 are due"
+    ):
+        replace(good, sizes=(1, 1)).check([2, 1], truth_of([0, 1]), 0)

@@ -76,29 +76,6 @@ def test_a_seed_shuffles_folds_that_do_not() -> None:
     assert tests[0] == tests[1] != tests[2]
 
 
-class RecordsSplits(KNeighborsClassifier):
-    """Remembers every set of rows that it was fitted on."""
-
-    seen: ClassVar[list[Any]] = []
-
-    def fit(self, X: Any, y: Any) -> Any:
-        RecordsSplits.seen.append(np.asarray(X)[:, 0])
-        return super().fit(X, y)
-
-
-def test_a_search_in_a_pipeline_divides_original_rows() -> None:
-    RecordsSplits.seen.clear()
-    search = GridSearchCV(RecordsSplits(), {"n_neighbors": [1]}, cv=4, refit=False)
-    model = with_copies_together(make_pipeline(StandardScaler(), search), ORIGIN)
-    model.fit(X, Y)
-    scaled = np.asarray(StandardScaler().fit_transform(X))[:, 0]
-    assert len(RecordsSplits.seen) == 4
-    for trained in RecordsSplits.seen:
-        rows = np.isin(scaled, trained)
-        assert not set(ORIGIN[rows]) & set(ORIGIN[~rows])
-        assert rows.sum() == len(trained)
-
-
 def test_every_cv_inside_is_found() -> None:
     stack = StackingClassifier([("knn", KNeighborsClassifier())], LogisticRegression(), cv=3)
     model = with_copies_together(make_pipeline(StandardScaler(), stack), ORIGIN)
@@ -139,17 +116,7 @@ class TakesNoSplitter(KNeighborsClassifier):
         self.cv = cv
 
 
-def test_what_takes_no_splitter_is_left() -> None:
-    assert with_copies_together(TakesNoSplitter(), ORIGIN).cv == 3
-
-
-def test_a_closed_form_and_a_model_without_folds_are_left() -> None:
-    assert with_copies_together(RidgeCV(), ORIGIN).cv is None
-    model = LogisticRegression()
-    assert with_copies_together(model, ORIGIN) is model
-
-
-class RecordsRows(RecordsSplits):
+class RecordsRows(KNeighborsClassifier):
     """Remembers what each of its models was fitted on and asked."""
 
     asked: ClassVar[list[tuple[Any, Any]]] = []
@@ -172,6 +139,13 @@ class FirstAndNoise(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> Any:
         return np.column_stack([np.asarray(X)[:, 0], np.asarray(X)[:, 1:] * self.shift_])
+
+
+def test_what_takes_no_splitter_a_closed_form_and_a_model_without_folds_are_left() -> None:
+    assert with_copies_together(TakesNoSplitter(), ORIGIN).cv == 3
+    assert with_copies_together(RidgeCV(), ORIGIN).cv is None
+    model = LogisticRegression()
+    assert with_copies_together(model, ORIGIN) is model
 
 
 def _overlaps(model: Any, x: Any, y: Any) -> list[int]:
@@ -214,20 +188,6 @@ def bootstraps(n: int, times: int) -> list[tuple[Any, Any]]:
     return [(rows, np.setdiff1d(np.arange(n), rows)) for rows in drawn]
 
 
-def test_neighbours_do_not_win_by_copies_in_a_nested_search_of_bootstrap_samples() -> None:
-    """Of noise: where a copy of a row trains, one neighbour is always right about it."""
-    rng = np.random.default_rng(1)
-    noise, target = rng.normal(size=(90, 2)), rng.integers(0, 2, 90)
-    found = ho.nested_cv(
-        KNeighborsClassifier(), noise, target, {"n_neighbors": [1, 15]}, cv=bootstraps(90, 6), inner=3,
-        scoring="accuracy", interval=None, random_state=0,
-    )  # fmt: skip
-    of_one = [fold.inner_scores[0] for fold in found.outer_folds]
-    assert max(of_one) < 0.7  # with copies on both sides it would be .8
-    assert all(row["n_training_rows"] < 70 for row in found.to_dict()["outer_folds"])
-    assert 50 < found.provenance["training_rows"] < 60
-
-
 class InnerSearch(BaseEstimator):
     """Divides what it is trained on, and remembers how."""
 
@@ -267,18 +227,6 @@ def test_a_search_inside_a_model_divides_distinct_rows_wherever_training_rows_re
     assert len(InnerSearch.divided) >= 12
     for train, test in InnerSearch.divided:
         assert not set(train) & set(test)
-
-
-def test_a_row_on_both_sides_or_tested_twice_is_refused() -> None:
-    rows = np.arange(20)
-    for pair, said in (
-        ((rows, rows[:5]), "trains on rows that it tests"),
-        ((rows[5:], np.r_[rows[:5], 0]), "tests a row twice"),
-    ):
-        with pytest.raises(ho.InputError, match=said):
-            ho.HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, cv=[pair, pair]).fit(
-                rows[:, None], rows % 2
-            )
 
 
 def test_stacking_shuffles_no_splits_of_its_own() -> None:

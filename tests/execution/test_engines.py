@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import mmap
 import os
-import signal
 import sys
 import threading
 import time
@@ -43,12 +42,9 @@ from heldout.execution.executors.worker import (
     abandon_round,
     deadline,
     do_sent_tasks,
-    mark_of,
-    take_marks,
     timeout_result,
 )
 from heldout.execution.fit import Work
-from heldout.execution.scheduler import MOST_LOSSES
 from heldout.execution.threads import single_threaded
 from heldout.metrics.base import Response
 
@@ -114,11 +110,6 @@ class Doing(RegressorMixin, BaseEstimator):
 
     def _deaf(self, X: Any, y: Any) -> float:
         return float(sum(range(10**12)))
-
-    def _kills(self, X: Any, y: Any) -> float:
-        if X[0, 0] == 0:  # not where row 0 is tested
-            os.kill(os.getpid(), signal.SIGKILL)
-        return float(y.mean())
 
     def _two_parts(self, X: Any, y: Any) -> float:
         raise TwoPartsError("one", "other")
@@ -231,28 +222,6 @@ def test_who_leaves_first_does_not_free_the_others() -> None:
     assert limits() == before
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the system cannot kill")
-def test_a_cell_that_kills_its_worker_is_given_up_and_nothing_else_is_lost() -> None:
-    work = make_work([{"does": ["mean"], "value": [0.5, 1.5, 2.5]}, {"does": ["kills"]}])
-    killer = CellKey(3, 0, 1)  # it trains on row 0, and the other fold tests it
-    found = run(work, joblib_executor(n_jobs=2))
-    assert found[killer].state is CellState.FAILED
-    assert found[killer].attempts == MOST_LOSSES
-    assert found[killer].message.startswith("its worker was lost 3 times (its worker process died with SIGKILL(-9)")
-
-    del found[killer]
-    with joblib_executor(n_jobs=1) as executor:
-        innocent = [cell for cell in cells_of(work) if cell != killer]
-        check_same(found, {result.key: result for result in executor.run(work, innocent)})
-
-
-def test_a_lone_cell_is_done_by_a_worker() -> None:
-    work = make_work({"does": ["process"]})
-    with joblib_executor(n_jobs=2) as executor:
-        (result,) = executor.run(work, cells_of(work)[:1])
-    assert seen(result) != os.getpid()
-
-
 def test_closing_ends_the_workers_and_leaving_does_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
     work = make_work([{"does": ["process"]}, {"does": ["sleeps"]}])
@@ -312,42 +281,6 @@ def test_a_deadline_is_raised_once_and_not_later() -> None:
         sum(range(100))
 
 
-@pytest.mark.parametrize("timeout", [0, -1.0, float("nan"), "3"], ids=str)
-def test_a_timeout_is_above_zero(timeout: Any) -> None:
-    with pytest.raises(InputError, match="fit_timeout must be a number of seconds above 0"):
-        joblib_executor(fit_timeout=timeout)
-
-
-def test_a_timeout_that_no_clock_can_wait_for_is_refused() -> None:
-    joblib_executor(fit_timeout=1e9)
-    for timeout in (1e10, float("inf")):
-        with pytest.raises(InputError, match=r"at most 1e\+09 seconds, got .*; leave it out for no limit"):
-            joblib_executor(fit_timeout=timeout)
-
-
-def test_threads_cannot_be_stopped() -> None:
-    with (
-        joblib.parallel_config("threading"),
-        pytest.raises(InputError, match=r"`fit_timeout=5` needs worker processes .* ThreadingBackend"),
-        joblib_executor(n_jobs=2, fit_timeout=5),
-    ):
-        pass
-
-
-def test_marks_say_what_was_running(tmp_path: Path) -> None:
-    with mark_of(str(tmp_path), CellKey(3, 1, 2)):
-        pass
-    assert take_marks(tmp_path) == {}
-    other = tmp_path / "other"
-    other.mkdir()
-    with mark_of(str(other), CellKey(3, 1, 2)):
-        time.sleep(0.01)
-        found = take_marks(other)
-    assert list(found) == [CellKey(3, 1, 2)]
-    assert 0.01 <= found[CellKey(3, 1, 2)] < 60
-    assert take_marks(other) == {}
-
-
 class EndsItsReader:
     """Takes the process with it that unpickles it."""
 
@@ -365,6 +298,26 @@ def test_a_task_that_comes_after_the_request_to_stop_its_round_does_nothing() ->
     work = make_work({"value": [1.0]})
     results = do_sent_tasks("another", payload_array(work), [[cell] for cell in cells], Terms(), "the second")
     assert [result.state for result in results] == [CellState.DONE] * len(cells)
+
+
+@pytest.mark.parametrize(
+    ("timeout", "said"),
+    [
+        (0, "must be a number of seconds above 0"),
+        (float("nan"), "must be a number of seconds above 0"),
+        ("3", "must be a number of seconds above 0"),
+        (1e10, r"at most 1e\+09 seconds, got .*; leave it out for no limit"),
+        (5, r"`fit_timeout=5` needs worker processes .* ThreadingBackend"),
+    ],
+)
+def test_a_timeout_is_a_number_of_seconds_for_processes(timeout: Any, said: str) -> None:
+    joblib_executor(fit_timeout=1e9)
+    with (
+        joblib.parallel_config("threading"),
+        pytest.raises(InputError, match=said),
+        joblib_executor(n_jobs=2, fit_timeout=timeout),
+    ):
+        pass
 
 
 def test_work_that_ends_its_readers_is_not_sent_for_ever() -> None:

@@ -66,7 +66,7 @@ def test_a_number_that_another_process_has_now_is_no_life(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     "owner",
-    ["", "{", "[]", "null", '{"process": 1}', "[" * 3000, '{"where": "", "process": "x", "began": ""}', "\x00"],
+    ["", "null", '{"process": 1}', "[" * 3000, '{"where": "", "process": "x", "began": ""}'],
 )
 def test_folders_that_say_nothing_of_use_stay(owner: str, tmp_path: Path) -> None:
     folder = left(tmp_path, owner)

@@ -68,8 +68,7 @@ def test_seeds_come_from_the_named_place(model: Any) -> None:
     assert not np.array_equal(found, by_place)
 
 
-@pytest.mark.parametrize("one_class", [False, True])
-@pytest.mark.parametrize("train_scores", [False, True])
+@pytest.mark.parametrize(("one_class", "train_scores"), [(False, True), (True, False)])
 def test_predictions_alone_need_no_scorer(
     one_class: bool, train_scores: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

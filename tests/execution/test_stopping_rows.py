@@ -57,10 +57,6 @@ def test_rows_of_the_data_are_flagged_with_their_number() -> None:
     assert "`early_stopping=ho.inner_split(0.1)` stops each model on training rows of its own" in sentence
 
 
-def test_the_data_themselves_are_flagged() -> None:
-    assert flag_of(LGBM, **rows(X, Y), callbacks=STOPPING) is not None
-
-
 def test_a_part_of_the_rows_is_enough() -> None:
     both, both_y = np.vstack([X[:80], OTHER]), np.concatenate([Y[:80], OTHER_Y])
     assert "80 of the 180 rows" in str(flag_of(LGBM, **rows(both, both_y), callbacks=STOPPING))
@@ -109,7 +105,7 @@ def test_rows_that_agree_by_chance_are_not_flagged() -> None:
     assert flag_of(LGBM, coarse, target, **rows(new, new_target), callbacks=STOPPING) is None
 
 
-@pytest.mark.parametrize("n_columns, n_values", [(2, 3), (3, 4), (4, 5), (2, 30)])
+@pytest.mark.parametrize("n_columns, n_values", [(2, 3), (4, 5), (2, 30)])
 def test_new_rows_of_coarse_columns_are_hardly_ever_taken_for_old_ones(n_columns: int, n_values: int) -> None:
     """300 pairs of data and new rows from the same place: at a rate of 1 in 1000, 3 alarms come once in 280."""
     rng = np.random.default_rng(n_columns)

@@ -115,17 +115,17 @@ def test_a_booster_has_one_thread_in_a_worker(package: str) -> None:
 def test_predictions_do_not_depend_on_jobs_or_the_threads_of_the_model(package: str) -> None:
     searches = [
         ho.HeldOutSearchCV(booster(package, threads), {"max_depth": [2, 3]}, n_jobs=jobs, **FAST).fit(X, Y)
-        for jobs, threads in ((1, 4), (2, 4), (2, 1))
+        for jobs, threads in ((1, 4), (2, 1))
     ]
-    first, *others = (search.predictions_.responses["values"].tobytes() for search in searches)
-    assert all(other == first for other in others)
+    first, other = (search.predictions_.responses["values"].tobytes() for search in searches)
+    assert other == first
     best = searches[0].best_estimator_.get_params()
     assert best[name_of_threads(package)] == 4 and name_of_threads(package) not in searches[0].best_params_
     assert searches[0].cv_results_["params"] == [{"max_depth": 2}, {"max_depth": 3}]
 
 
 def test_where_the_number_of_threads_is_searched_it_is_kept_and_flagged() -> None:
-    model, grid = Pipeline([("fit", booster("lightgbm", None))]), {"fit__n_jobs": [1, 2]}
+    model, grid = Pipeline([("fit", booster("lightgbm", None).set_params(n_estimators=2))]), {"fit__n_jobs": [1, 2]}
     with pytest.warns(HeldoutWarning, match="The search varies fit__n_jobs"):
         search = ho.HeldOutSearchCV(model, grid, n_jobs=1, keep_models="all", **FAST).fit(X[:200], Y[:200])
     assert "not held to one thread" in search.estimate_.flags["threads_searched"]

@@ -29,11 +29,9 @@ mpl.use("Agg")
 METRICS = (
     "roc_auc", "accuracy", "balanced_accuracy", "f1", "mcc", "average_precision", "log_loss", "brier_score", "r2",
     "mean_squared_error", "root_mean_squared_error", "neg_log_loss", "neg_mean_squared_error", "roc_auc_ovr",
-    "kappa",
-    "concordance_index", "spearman", "calibration_slope", "calibration_intercept", "nagelkerke_r2", "emax", "ici",
-    "quality_index", "g_index", "calibration_emax", "likelihood_ratio",
-    "median_absolute_error", "partial_roc_auc(max_fpr=0.2)", "fbeta_score(beta=2)", "f1(average='macro')",
-    "nonsense", "f1(",
+    "kappa", "concordance_index", "spearman", "calibration_slope", "calibration_intercept", "nagelkerke_r2", "emax",
+    "ici", "quality_index", "g_index", "calibration_emax", "likelihood_ratio", "median_absolute_error",
+    "partial_roc_auc(max_fpr=0.2)", "fbeta_score(beta=2)", "f1(average='macro')", "nonsense", "f1(",
 )  # fmt: skip
 METHODS = (
     "shrinkage", "bbc", "bbc_f", "cv", "tt", "naive_bootstrap", "delong", "hanley_mcneil", "tilting", "mabt",
@@ -58,10 +56,8 @@ PROCEDURES = (
 )  # fmt: skip
 SELECTIONS = (
     "best", "one_standard_error", "average_rank", "within(tolerance=0.1)", "top_k(k=2)", "threshold",
-    "greedy_ensemble",
-    "rank_over_repeats", "nonsense", lambda scores: np.zeros(len(scores), dtype=int),
-    lambda scores: np.full(len(scores), 99),
-    lambda scores: None, lambda scores: scores, ho.selection, 3,
+    "greedy_ensemble", "rank_over_repeats", "nonsense", lambda scores: np.zeros(len(scores), dtype=int),
+    lambda scores: np.full(len(scores), 99), lambda scores: None, lambda scores: scores, ho.selection, 3,
 )  # fmt: skip
 # fmt: off
 SETTINGS: dict[str, Sequence[Any]] = {
@@ -176,34 +172,20 @@ def odd_array(rng: Generator, array: np.ndarray) -> Any:
     misaligned[...] = flat
     line = flat.ravel()[: len(flat)]
     makers: Sequence[Callable[[], Any]] = (
-        with_value, with_value, with_value,
-        lambda: misaligned,
-        lambda: flat.astype(">f8"),
-        lambda: flat.astype(np.float16),
-        lambda: flat.astype(np.longdouble),
-        lambda: flat.astype(complex) + 1j,
-        lambda: flat.astype(str),
-        lambda: flat.astype(object),
-        lambda: flat.astype("datetime64[s]"),
-        lambda: flat.astype(bool),
-        lambda: np.asfortranarray(flat)[::-1],
+        with_value, with_value, with_value, lambda: misaligned, lambda: flat.astype(">f8"),
+        lambda: flat.astype(np.float16), lambda: flat.astype(np.longdouble), lambda: flat.astype(complex) + 1j,
+        lambda: flat.astype(str), lambda: flat.astype(object), lambda: flat.astype("datetime64[s]"),
+        lambda: flat.astype(bool), lambda: np.asfortranarray(flat)[::-1],
         lambda: np.broadcast_to(flat[:1], flat.shape),
         lambda: np.ma.masked_array(flat, mask=flat > np.median(flat) if flat.size else False),
-        lambda: sparse.csr_matrix(flat if flat.ndim == 2 else flat[:, None]),
-        lambda: flat[: len(flat) // 2],
-        lambda: flat[..., None],
-        lambda: flat.ravel(),
-        lambda: flat[:0],
-        lambda: flat.T,
-        lambda: flat.tolist(),
+        lambda: sparse.csr_matrix(flat if flat.ndim == 2 else flat[:, None]), lambda: flat[: len(flat) // 2],
+        lambda: flat[..., None], lambda: flat.ravel(), lambda: flat[:0], lambda: flat.T, lambda: flat.tolist(),
         lambda: pd.DataFrame(flat if flat.ndim == 2 else flat[:, None]),
         lambda: pd.Series(line, index=np.arange(len(line))[::-1]),
         lambda: pd.Series(pd.Categorical(line.astype(str))),
         lambda: pd.Series(np.where(line > 0, "b", "a"), dtype="string[pyarrow]"),
-        lambda: pd.Series(line).astype("Float64").where(np.arange(len(line)) != row),
-        lambda: iter(flat),
-        lambda: {"a": flat},
-        lambda: [pick(rng, (*NUMBERS, *TEXTS[:12], None)) for _ in range(len(flat))],
+        lambda: pd.Series(line).astype("Float64").where(np.arange(len(line)) != row), lambda: iter(flat),
+        lambda: {"a": flat}, lambda: [pick(rng, (*NUMBERS, *TEXTS[:12], None)) for _ in range(len(flat))],
         lambda: pick(rng, JSON),
     )  # fmt: skip
     return pick(rng, makers)()
@@ -363,11 +345,10 @@ def _data(rng: Generator) -> tuple[Any, Any, dict[str, Any]]:
 
 
 MODELS = (
-    DecisionTreeClassifier(max_depth=1), DecisionTreeRegressor(max_depth=1), DummyClassifier(),
-    LinearRegression(), None, 5, [],
-    [("tree", DecisionTreeClassifier(), {"max_depth": [1]})], [("x", 5, {})], DecisionTreeClassifier, "tree",
-    GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1]}), ho.HeldOutSearchCV(DecisionTreeClassifier(),
-    {"max_depth": [1]}),
+    DecisionTreeClassifier(max_depth=1), DecisionTreeRegressor(max_depth=1), DummyClassifier(), LinearRegression(),
+    None, 5, [], [("tree", DecisionTreeClassifier(), {"max_depth": [1]})], [("x", 5, {})], DecisionTreeClassifier,
+    "tree", GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1]}),
+    ho.HeldOutSearchCV(DecisionTreeClassifier(), {"max_depth": [1]}),
 )  # fmt: skip
 
 

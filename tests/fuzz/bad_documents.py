@@ -1,8 +1,10 @@
-"""What heldout wrote and reads again: the metadata of ``predictions.parquet``, its lines, and ``report.json``."""
+"""What heldout wrote and reads again: the metadata of ``predictions.parquet``, its lines and its bytes.
+
+``tests/cli/test_report_mutations.py`` has those of ``report.json``.
+"""
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 from bad_run_files import copied, finished
@@ -15,10 +17,8 @@ ESTIMATE = ("estimate", "out/predictions.parquet", "--n-bootstraps", "10", "--js
 def make(rng: Generator, folder: Path) -> Case:
     """A file that is changed, then read by the command that reads it."""
     copied(folder)
-    kind = pick(rng, ("metadata", "metadata", "metadata", "lines", "bytes", "report", "report", "saved"))
-    return {"metadata": _metadata, "lines": _lines, "bytes": _bytes, "report": _report, "saved": _saved}[kind](
-        rng, folder / "out"
-    )
+    kind = pick(rng, ("metadata", "metadata", "metadata", "lines", "bytes"))
+    return {"metadata": _metadata, "lines": _lines, "bytes": _bytes}[kind](rng, folder / "out")
 
 
 def _metadata(rng: Generator, out: Path) -> Case:
@@ -37,19 +37,8 @@ def _metadata(rng: Generator, out: Path) -> Case:
         raw = json.dumps(document).encode("utf-8", "backslashreplace")
     pq.write_table(arrow.replace_schema_metadata({**arrow.schema.metadata, b"heldout": raw}), path)
     if rng.random() < 0.2:
-        arguments = (
-            "tune",
-            "out/predictions.parquet",
-            "--target",
-            "y",
-            "--cv",
-            "2",
-            "--n-jobs",
-            "1",
-            "--out",
-            "new",
-            "--json",
-        )
+        of_rows = ["tune", "out/predictions.parquet", "--target", "y", "--cv", "2", "--n-jobs", "1"]
+        arguments = [*of_rows, "--out", "new", "--json"]
         return Case(f"tune of it; {words}", lambda: command(*arguments), fault_of_printed)
     return Case(f"estimate; {words}", lambda: command(*ESTIMATE), fault_of_printed)
 
@@ -96,25 +85,3 @@ def _bytes(rng: Generator, out: Path) -> Case:
     content, words = damaged(rng, path.read_bytes())
     path.write_bytes(content)
     return Case(f"estimate of predictions.parquet with {words}", lambda: command(*ESTIMATE), fault_of_printed)
-
-
-def _report(rng: Generator, out: Path) -> Case:
-    path = out / "report.json"
-    document, words = changed(rng, json.loads(path.read_text()))
-    path.write_text(json.dumps(document))
-    return Case(f"report of a report.json where {words}", lambda: command("report", "out"), _page(out))
-
-
-def _saved(rng: Generator, out: Path) -> Case:
-    path = out / "report.json"
-    content, words = damaged(rng, path.read_bytes())
-    path.write_bytes(content)
-    return Case(f"report of a report.json with {words}", lambda: command("report", "out"), _page(out))
-
-
-def _page(out: Path) -> Any:
-    def right(ended: Ended) -> str | None:
-        page = (out / "report.html").read_text(encoding="utf-8")
-        return None if page.rstrip().endswith("</html>") else f"the page ends in {page[-80:]!r}"
-
-    return right

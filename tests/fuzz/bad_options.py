@@ -14,43 +14,23 @@ from oracle import Case, command, fault_of_printed
 from heldout.cli.group import COMMANDS
 
 COUNTS = (
-    "0",
-    "1",
-    "2",
-    "3",
-    "7",
-    "-1",
-    "1000000000",
-    "1000000000000",
-    "18446744073709551616",
-    "1.5",
-    "",
-    "x",
-    "²",
+    "0", "1", "2", "3", "7", "-1", "1000000000", "1000000000000", "18446744073709551616", "1.5", "", "x", "²",
     "1e3",
-)
+)  # fmt: skip
 SHARES = ("0", "1", "0.5", "0.95", "-0.1", "1.1", "nan", "inf", "-inf", "1e-300", "1e400", "", "x", "0,5")
 WORDS = (
     "shrinkage", "bbc", "bbc_f", "cv", "tt", "all", "none", "nested", "bootstrap_search", "wmc", "delong", "mabt",
-    "clopper_pearson",
-    "naive_bootstrap", "hoeffding", "tilting", "best", "one_standard_error", "average_rank", "threshold",
-    "greedy_ensemble",
-    "percentile", "calibrated", "nadeau_bengio", "double", "location_shifted", "accuracy", "roc_auc", "r2",
-    "f1", "log_loss",
-    "neg_log_loss", "neg_mean_squared_error", "concordance_index", "brier_score", "mean_squared_error",
-    "classification",
-    "regression", "survival", "binary", "quick", "standard", "tsamardinos2018(n_trees=0)",
-    "wainer_cawley2021(small=2)", "two-sided", "greater", "less", "pooled", "folds",
-    "within",
-    "bootstrap", "hoeffding_race", "paired", "wilcoxon", "sequential", "never", "holdout:0.25", "loo",
+    "clopper_pearson", "naive_bootstrap", "hoeffding", "tilting", "best", "one_standard_error", "average_rank",
+    "threshold", "greedy_ensemble", "percentile", "calibrated", "nadeau_bengio", "double", "location_shifted",
+    "accuracy", "roc_auc", "r2", "f1", "log_loss", "neg_log_loss", "neg_mean_squared_error", "concordance_index",
+    "brier_score", "mean_squared_error", "classification", "regression", "survival", "binary", "quick", "standard",
+    "tsamardinos2018(n_trees=0)", "wainer_cawley2021(small=2)", "two-sided", "greater", "less", "pooled", "folds",
+    "within", "bootstrap", "hoeffding_race", "paired", "wilcoxon", "sequential", "never", "holdout:0.25", "loo",
     "repeated_holdout:3:0.2", "paired_holdout:2:0.3:2", "paired_holdout:2:0.7", "paired_holdout:1000000000",
-    "repeated_holdout:1000000000:0.5", "auto:3", "bootstrap:0", "bootstrap:1000000000",
-    "holdout:nan", "holdout:2", "logistic", "linear", "cox", "forest", "a",
-    "b", "y", "g",
-    "time", "event", "fold", "w", "m1", "m2", "probabilities", "labels", "decision", "auto", "local",
-    "threads", "tcp://",
-    "optimism", "632", ".632", "632+", ".632+", "two_stage", "oob", "remaining", "holdout", "0", "1", "yes",
-    "no", "0.1",
+    "repeated_holdout:1000000000:0.5", "auto:3", "bootstrap:0", "bootstrap:1000000000", "holdout:nan", "holdout:2",
+    "logistic", "linear", "cox", "forest", "a", "b", "y", "g", "time", "event", "fold", "w", "m1", "m2",
+    "probabilities", "labels", "decision", "auto", "local", "threads", "tcp://", "optimism", "632", ".632", "632+",
+    ".632+", "two_stage", "oob", "remaining", "holdout", "0", "1", "yes", "no", "0.1",
 )  # fmt: skip
 FIT = {
     "metric": ("accuracy", "roc_auc", "balanced_accuracy", "f1", "log_loss", "neg_log_loss", "r2",
@@ -95,38 +75,18 @@ FIT = {
 """Values that an option can have on these tables, though not beside all others."""
 
 PATHS = (
-    "",
-    " ",
-    ".",
-    "out",
-    "t.csv",
-    "nofile.csv",
-    "nodir/out",
-    "t.csv/out",
-    "/dev/null",
-    "/proc/1/x",
-    "x" * 300,
+    "", " ", ".", "out", "t.csv", "nofile.csv", "nodir/out", "t.csv/out", "/dev/null", "/proc/1/x", "x" * 300,
     "x" * 5000,
-)
-BASE = {
-    "tune": ("t.csv", "--target", "y", "--n-bootstraps", "5", "--cv", "2", "--n-jobs", "1", "--out", "out"),
-    "estimate": ("p.csv", "--target", "y", "--n-bootstraps", "5"),
-    "validate": (
-        "t.csv",
-        "--target",
-        "y",
-        "--model",
-        "logistic",
-        "--n-bootstraps",
-        "2",
-        "--n-jobs",
-        "1",
-        "--out",
-        "out",
-    ),
-    "status": ("out",),
-    "report": ("out",),
-}
+)  # fmt: skip
+BASE: dict[str, list[str]] = {
+    "tune": ["t.csv", "--target", "y", "--n-bootstraps", "5", "--cv", "2", "--n-jobs", "1", "--out", "out"],
+    "estimate": ["p.csv", "--target", "y", "--n-bootstraps", "5"],
+    "validate": [
+        "t.csv", "--target", "y", "--model", "logistic", "--n-bootstraps", "2", "--n-jobs", "1", "--out", "out"
+    ],
+    "status": ["out"],
+    "report": ["out"],
+}  # fmt: skip
 NO_MORE_PROCESSES = ("0", "-0", "x", "nan", "")
 """Of ``--n-jobs`` and ``--fit-timeout``; a number that is allowed would start workers."""
 

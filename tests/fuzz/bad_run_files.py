@@ -15,21 +15,9 @@ import pandas as pd
 from bad_values import JSON, NUMBERS, TEXTS, Generator, damaged, pick
 from oracle import Case, Ended, command, fault_of_printed, light
 
-TUNE = (
-    "tune",
-    "t.csv",
-    "--target",
-    "y",
-    "--n-bootstraps",
-    "10",
-    "--cv",
-    "2",
-    "--n-jobs",
-    "1",
-    "--out",
-    "out",
-    "--json",
-)
+TUNE = [
+    "tune", "t.csv", "--target", "y", "--n-bootstraps", "10", "--cv", "2", "--n-jobs", "1", "--out", "out", "--json"
+]  # fmt: skip
 
 
 @cache
@@ -140,20 +128,8 @@ def _statement(rng: Generator, connection: Any, table: str) -> tuple[str, tuple[
 
 
 def _value(rng: Generator) -> Any:
-    pool = (
-        *NUMBERS,
-        *TEXTS,
-        *JSON,
-        None,
-        b"",
-        b"\xff\x00",
-        "9" * 5000,
-        '{"test": {}}',
-        "[1, 2]",
-        "{}",
-        "2020-01-01T00:00:00",
-    )
-    value = pick(rng, pool)
+    odd = None, b"", b"\xff\x00", "9" * 5000, '{"test": {}}', "[1, 2]", "{}", "2020-01-01T00:00:00"
+    value = pick(rng, (*NUMBERS, *TEXTS, *JSON, *odd))
     if isinstance(value, list | dict):
         return json.dumps(value)
     if isinstance(value, str):

@@ -8,22 +8,18 @@ import numpy as np
 Generator = np.random.Generator
 
 TEXTS = (
-    "", " ", "a", "y", "None", "nan", "inf", "-1", "0", "1e400", "a,b", "a;b", 'a"b', "a'b", "a\tb", "x" * 300,
-    "é", "Ω≤✓",
-    "\u202e", "\x1b[31mred\x1b[0m", "a[0]", "a[b][c]", "[]", "{}", "../up", "-", "--json", "%s", "{0}", "\\",
-    "true", "0x10",
-    "1_000", "２", "best(", "within(tolerance=nan)", "within(tolerance=0.01)", "top_k(k=-1)", "f(f(f(1)))",
-    "__import__('os')",
+    "", " ", "a", "y", "None", "nan", "inf", "-1", "0", "1e400", "a,b", "a;b", 'a"b', "a'b", "a\tb", "x" * 300, "é",
+    "Ω≤✓", "\u202e", "\x1b[31mred\x1b[0m", "a[0]", "a[b][c]", "[]", "{}", "../up", "-", "--json", "%s", "{0}", "\\",
+    "true", "0x10", "1_000", "２", "best(", "within(tolerance=nan)", "within(tolerance=0.01)", "top_k(k=-1)",
+    "f(f(f(1)))", "__import__('os')",
 )  # fmt: skip
 NUMBERS = (
-    0, -0.0, 1, -1, 2, 3, 7, 0.5, -0.5, 1.5, 1e-300, 5e-324, 1e308, -1e308, 1e19, 2**31, 2**53 + 1, 2**63,
-    -(2**63), 2**64,
-    10**12, 10**30, float("nan"), float("inf"), -float("inf"), 0.1 + 0.2, 100, True, False,
+    0, -0.0, 1, -1, 2, 3, 7, 0.5, -0.5, 1.5, 1e-300, 5e-324, 1e308, -1e308, 1e19, 2**31, 2**53 + 1, 2**63, -(2**63),
+    2**64, 10**12, 10**30, float("nan"), float("inf"), -float("inf"), 0.1 + 0.2, 100, True, False,
 )  # fmt: skip
 JSON = (
     None, True, False, 0, 1, -1, 2**70, 1.5, -1e308, "", "x", "nan", [], [[]], {}, {"a": None}, [1, "a", None],
-    "\ud800",
-    [0] * 50, "x" * 1000,
+    "\ud800", [0] * 50, "x" * 1000,
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import signal
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import chdir, contextmanager, nullcontext, redirect_stderr, redirect_stdout
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -228,8 +228,8 @@ def of_json(value: Any) -> str:
 
 
 @contextmanager
-def light(draw: bool = False) -> Iterator[None]:
-    """Two quick configurations in place of a preset, and pictures drawn only where they are the question."""
+def light() -> Iterator[None]:
+    """Two quick configurations in place of a preset, and no pictures."""
     from sklearn.linear_model import LogisticRegression, Ridge
 
     from heldout.data.task import TaskKind
@@ -242,7 +242,7 @@ def light(draw: bool = False) -> Iterator[None]:
             return [("ridge", _on_scaled(Ridge())(X), {"fit__alpha": [0.1, 10.0]})]
         return [("logistic", _on_scaled(LogisticRegression())(X), {"fit__C": [0.01, 1.0]})]
 
-    undrawn = nullcontext() if draw else mock.patch("heldout.report.displays.svg.PageCanvas.body", lambda _: "")
+    undrawn = mock.patch("heldout.report.displays.svg.PageCanvas.body", lambda _: "")
     with undrawn, mock.patch("heldout.spaces.preset", tiny), mock.patch.dict(os.environ):
         yield
 

@@ -48,7 +48,7 @@ def tried(kind: str, number: int) -> tuple[str, Verdict]:
     """A case's words and what came of it, in a folder that is gone afterwards."""
     folder = Path(mkdtemp(prefix="fuzz-"))
     try:
-        with light(draw=kind == "documents"):
+        with light():
             case = KINDS[kind].make(generator(kind, number), folder)
             return case.words, judged(case, folder)
     finally:

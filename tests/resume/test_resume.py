@@ -147,26 +147,6 @@ def test_killed_in_the_refit_no_cell_is_done_again(program, uninterrupted):
     assert program.outcome() == uninterrupted
 
 
-def killed_until_done(program, every, pause):
-    """Kill it at its ``every``-th fit as often as it takes; how often that was."""
-    for kills in range(N_CELLS + 1):
-        if program.run(die_at=[every, signal.SIGKILL], pause=pause) == 0:
-            return kills
-    raise AssertionError("it does not get on")
-
-
-@pytest.mark.slow
-def test_killed_again_and_again(program, uninterrupted):
-    assert killed_until_done(program, every=9, pause=0.06) == 3  # 8 + 8 + 8 cells, and the refit
-    assert program.outcome() == uninterrupted
-
-
-@pytest.mark.slow
-def test_killed_at_every_second_fit(program, uninterrupted):
-    assert killed_until_done(program, every=2, pause=0.06) == N_CELLS
-    assert program.outcome() == uninterrupted
-
-
 # In one process: what a finished or another search makes of a file
 
 
@@ -178,22 +158,6 @@ def test_a_finished_search_is_only_refitted(tmp_path, counted, uninterrupted):
     again = counted_search.search(path).fit(X, y)
     assert counted() == N_CELLS + 1 + 1
     assert outcome(first, X) == outcome(again, X) == uninterrupted
-
-
-def test_the_store_changes_nothing_in_the_result_whatever_its_kind(tmp_path, counted, uninterrupted):
-    X, y = data()
-    assert outcome(counted_search.search(str(tmp_path / "a.db")).fit(X, y), X) == uninterrupted
-    assert outcome(counted_search.search(SQLiteStore(tmp_path / "b.db")).fit(X, y), X) == uninterrupted
-
-
-def test_other_data_in_the_same_file_are_another_run(tmp_path, counted):
-    path = tmp_path / "run.db"
-    counted_search.search(path).fit(*data(0))
-    counted_search.search(path).fit(*data(1))
-    assert counted() == 2 * (N_CELLS + 1)
-    counted_search.search(path).fit(*data(0))
-    counted_search.search(path).fit(*data(1))
-    assert counted() == 2 * (N_CELLS + 1) + 2
 
 
 def test_other_data_in_a_file_of_one_run_are_refused_naming_both(tmp_path, counted):
@@ -221,17 +185,6 @@ def test_configurations_in_another_order_are_the_same_run(tmp_path, counted):
     assert turned.best_score_ == first.best_score_
     for name in ("split0_test_auc", "split5_test_brier"):
         assert turned.cv_results_[name][::-1].tobytes() == first.cv_results_[name].tobytes()
-
-
-def test_without_random_state_a_search_goes_on_with_the_entropy_in_its_file(tmp_path, counted):
-    """The folds of repeats are shuffled from it: drawn anew, they would be another run."""
-    X, y = data()
-    path = tmp_path / "run.db"
-    first = counted_search.search(path, random_state=None).fit(X, y)
-    again = counted_search.search(path, random_state=None).fit(X, y)
-    assert counted() == N_CELLS + 1 + 1
-    assert again.cv_results_["split0_test_auc"].tobytes() == first.cv_results_["split0_test_auc"].tobytes()
-    assert again.estimate_.distribution.tobytes() == first.estimate_.distribution.tobytes()
 
 
 def test_changed_code_of_an_estimator_is_refused_unless_accepted(tmp_path, counted, monkeypatch):

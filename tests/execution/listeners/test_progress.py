@@ -1,35 +1,35 @@
-import io
-import sys
+"""Lines, and a bar on a terminal that is played: what a reader sees, and that the terminal is given back."""
 
+import io
+import re
+import sys
+import threading
+import types
+from contextlib import contextmanager
+
+import pytest
+from rich.console import Console
+from rich.live import Live
+from sklearn.dummy import DummyClassifier
+
+import heldout as ho
+from heldout.arguments import search as arguments
 from heldout.dropping.base import Barrier, Dropped
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.events import (
     BarrierPassed,
     CellFinished,
+    ConfigurationsAdded,
+    RunClosed,
     SearchFinished,
     SearchStarted,
     StageStarted,
     WorkersLost,
 )
 from heldout.execution.listeners import progress_listeners
-from heldout.execution.listeners.bar import BarOfFits
+from heldout.execution.listeners.bar import BarOfFits, bar_on
 from heldout.execution.listeners.lines import ProgressLines
-from heldout.execution.listeners.words import computed_line, duration
-
-
-class Clock:
-    """A clock that the test sets."""
-
-    def __init__(self):
-        self.now = 100.0
-
-    def __call__(self):
-        return self.now
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
+from heldout.execution.listeners.words import computed_line
 
 
 def cell(number, state=CellState.DONE, **more):
@@ -55,10 +55,15 @@ def test_a_line_each_tenth_with_the_time_left():
     assert len(lines) == 12
 
 
-def test_quick_cells_bring_a_line_each_two_seconds_at_most():
-    events = [SearchStarted(1000, 0, 200, 5), *(cell(i) for i in range(1000))]
-    lines = lines_of(events, Clock(), seconds_a_cell=1 / 256)
-    assert [line.split(" fits")[0] for line in lines[1:]] == ["512 of 1000", "1000 of 1000"]
+@pytest.mark.parametrize(
+    ("n_cells", "seconds_a_cell", "done"),
+    [(1000, 1 / 256, [512, 1000]), (6, 16, [2, 4, 6])],
+    ids=["each two seconds at most", "each half minute"],
+)
+def test_quick_and_slow_cells_bring_a_line(n_cells, seconds_a_cell, done):
+    events = [SearchStarted(1000, 0, 200, 5), *(cell(i) for i in range(n_cells))]
+    lines = lines_of(events, Clock(), seconds_a_cell)
+    assert [line.split(" fits")[0] for line in lines[1:]] == [f"{number} of 1000" for number in done]
 
 
 def test_results_that_arrive_together_bring_a_line_when_all_are_counted():
@@ -78,27 +83,12 @@ def test_results_that_arrive_together_bring_a_line_when_all_are_counted():
     assert len(lines) == 6
 
 
-def test_slow_cells_bring_a_line_each_half_minute():
-    events = [SearchStarted(1000, 0, 200, 5), *(cell(i) for i in range(6))]
-    lines = lines_of(events, Clock(), seconds_a_cell=16)
-    assert [line.split(" fits")[0] for line in lines[1:]] == ["2 of 1000", "4 of 1000", "6 of 1000"]
-
-
 def test_the_time_left_is_not_flattered_by_cells_of_an_earlier_run():
     events = [SearchStarted(20, 10, 4, 5), *(cell(i) for i in range(5))]
     lines = lines_of(events, Clock(), seconds_a_cell=2)
     assert lines[0].endswith("of which 10 are done already")
     # 4 cells of this run took 8 seconds, 6 are left; counting all 14 it would say 3.4 s.
     assert lines[-1] == "14 of 20 fits (70%), about 12 s left"
-
-
-def test_failures_are_counted():
-    events = [SearchStarted(2, 0, 2, 1), cell(0, CellState.FAILED), cell(1)]
-    assert lines_of(events, Clock(), 1)[-1] == "2 of 2 fits (100%), 1 failed"
-
-
-def test_stages_are_named():
-    assert lines_of([StageStarted("refit")], Clock(), 1) == ["fitting the winner on all rows"]
 
 
 def passed(after, n_before, leaving, n_saved, *, race=0, n_rows=200, stopped=False):
@@ -244,12 +234,319 @@ def test_a_line_breaks_between_words_on_a_terminal_and_not_in_a_log(monkeypatch)
         assert stream.getvalue().splitlines() == lines
 
 
-def test_durations():
-    assert [duration(s) for s in (0, 9.96, 59.4, 60, 3599, 3600)] == [
-        "0 s",
-        "10 s",
-        "59 s",
-        "1 min 0 s",
-        "59 min 59 s",
-        "1 h 0 min",
+# The bar, on a terminal that is played: what a reader sees, and that the terminal is given back.
+
+
+NAMES = ("logistic(C=0.01)", "logistic(C=1)", "neighbours(n_neighbors=15, weights='distance')")
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+class Terminal(io.StringIO):
+    """Lines as a terminal of unlimited height shows them, from what is written to it."""
+
+    def isatty(self):
+        return True
+
+    @property
+    def lines(self):
+        screen, row, column = [""], 0, 0
+        for part in re.findall(r"\x1b\[[?\d;]*[a-zA-Z]|\r|\n|[^\x1b\r\n]+", self.getvalue()):
+            if part == "\n":
+                row += 1
+                screen += [""] * (row + 1 - len(screen))
+                column = 0
+            elif part == "\r":
+                column = 0
+            elif part == "\x1b[2K":
+                screen[row] = ""
+            elif part.endswith("A") and part[0] == "\x1b":
+                row -= int(part[2:-1])
+            elif part[0] != "\x1b":
+                screen[row] = screen[row][:column] + part + screen[row][column + len(part) :]
+                column += len(part)
+            else:
+                assert part in ("\x1b[?25l", "\x1b[?25h"), f"a terminal is not asked for {part!r}"
+        return [line.rstrip() for line in screen]
+
+    @property
+    def has_its_cursor(self):
+        text = self.getvalue()
+        return text.rfind("\x1b[?25h") >= text.rfind("\x1b[?25l")
+
+
+@pytest.fixture(autouse=True)
+def _only_tests_draw(monkeypatch):
+    monkeypatch.setattr("heldout.execution.listeners.bar.DRAWN_PER_SECOND", 0.001)
+
+
+@contextmanager
+def bar(width=80, **started):
+    terminal, clock = Terminal(), Clock()
+    console = Console(file=terminal, force_terminal=True, width=width, color_system=None, legacy_windows=False)
+    listener = BarOfFits(console, clock)
+    listener(SearchStarted(15, 0, 3, 5, NAMES, "roc_auc", **started))
+    try:
+        yield listener, terminal, clock
+    finally:
+        listener(RunClosed())
+
+
+def drawing_threads():
+    return [thread for thread in threading.enumerate() if type(thread).__module__ == "rich.live"]
+
+
+def scored(configuration, fold, score=None):
+    state = CellState.FAILED if score is None else CellState.DONE
+    scores = {} if score is None else {"roc_auc": score}
+    return CellFinished(CellResult(CellKey(configuration, 0, fold), state, test_scores=scores))
+
+
+def one_left(after=1):
+    barrier = Barrier(after, 40, 3, 1, (Dropped(0, after, 0.999, "worse"),))
+    return BarrierPassed(0, barrier, 2, 5 - after)
+
+
+def shown(terminal):
+    """Lines, without the blanks that stand for the rest of a bar where there are no colours."""
+    return [re.sub(" {2,}", "  ", line) for line in terminal.lines if line]
+
+
+def test_the_bar_says_how_the_race_stands():
+    with bar(may_drop=True) as (listener, terminal, clock):
+        for configuration, score in enumerate((0.5, 0.9, 0.8)):
+            listener(scored(configuration, 0, score))
+        listener(one_left())
+        listener(scored(1, 1, 0.7))
+        listener(scored(2, 1))
+        clock.now += 10
+        listener.draw()
+        lines = shown(terminal)
+    assert lines == [
+        "3 configurations x 5 splits = at most 15 fits",
+        "after 1 of 5 splits (40 rows): 1 of 3 dropped, 2 remain, 4 fits saved",
+        "━" * 25 + "  5 of 15 fits (60%), 4 saved, 1 failed",
+        "at most about 12 s left, 2 of 3 configurations remain after 1 of 5 splits",
+        "best so far: ROC AUC 0.8000 (mean of 2 splits, uncorrected): logistic(C=1)",
     ]
+
+
+def test_without_dropping_nothing_is_said_of_configurations_that_remain_and_the_time_is_no_bound():
+    with bar() as (listener, terminal, clock):
+        assert shown(terminal) == ["3 configurations x 5 splits = 15 fits", "  0 of 15 fits (0%)"]  # at once
+        listener(scored(0, 0, 0.5))
+        clock.now += 2
+        listener.draw()
+        lines = shown(terminal)
+    assert lines[0] == "3 configurations x 5 splits = 15 fits"
+    assert lines[2] == "about 28 s left"
+    assert lines[3].startswith("best so far: ")
+
+
+def test_races_side_by_side_show_neither_a_best_nor_how_many_remain():
+    with bar(may_drop=True, n_races=3) as (listener, terminal, clock):
+        listener(scored(0, 0, 0.5))
+        listener(one_left())
+        clock.now += 2
+        listener.draw()
+        lines = shown(terminal)
+    assert lines[1] == "race 1 of 3, after 1 split (40 rows): 1 of 3 dropped, 2 remain, 4 fits saved"
+    assert lines[3:] == ["at most about 20 s left"]
+
+
+@pytest.mark.parametrize("width", [30, 63, 200])
+def test_no_line_is_wider_than_the_terminal_or_broken_inside_a_word(width):
+    with bar(width, may_drop=True) as (listener, terminal, clock):
+        listener(scored(2, 0, 0.5))
+        clock.now += 1
+        listener.draw()
+        lines = shown(terminal)
+    assert all(len(line) <= width for line in lines)
+    assert " ".join(line.strip("━╸╺ ") for line in lines) == (
+        "3 configurations x 5 splits = at most 15 fits 1 of 15 fits (7%) at most about 14 s left, 3 of 3 "
+        "configurations remain best so far: ROC AUC 0.5000 (1 split, uncorrected): neighbours(n_neighbors=15, "
+        "weights='distance')"
+    )
+
+
+def test_notes_that_are_printed_meanwhile_do_not_tear_it(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stdout", terminal)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    console = Console(file=terminal, force_terminal=True, width=80, color_system=None, legacy_windows=False)
+    listener = BarOfFits(console, Clock())
+    listener(SearchStarted(15, 0, 3, 5, NAMES, "roc_auc"))
+    for fold in range(5):
+        print(f"Note: number {fold}", file=sys.stderr)
+        for configuration in range(3):
+            listener(scored(configuration, fold, 0.5))
+            listener.draw()
+        print(f"said {fold}")
+    listener(RunClosed())
+    listener(SearchFinished(3.0))
+    lines = shown(terminal)
+    assert lines[0] == "3 configurations x 5 splits = 15 fits"
+    assert lines[1:11] == [text for fold in range(5) for text in (f"Note: number {fold}", f"said {fold}")]
+    assert lines[11].endswith("15 of 15 fits (100%)") and lines[12].startswith("best so far: ")
+    assert lines[13:] == [computed_line(3.0)]
+    assert (sys.stdout, sys.stderr) == (terminal, terminal)
+
+
+def test_what_goes_to_a_file_is_not_drawn_on_the_terminal(monkeypatch):
+    for name in ("stdout", "stderr"):
+        piped = io.StringIO()
+        monkeypatch.setattr(sys, name, piped)
+        with bar() as (_, terminal, _):
+            print("for the file", file=getattr(sys, name))
+        assert piped.getvalue() == "for the file\n"
+        assert "for the file" not in terminal.getvalue()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, ValueError])
+def test_the_terminal_is_given_back_however_a_search_ends(error, monkeypatch):
+    """Here by a listener that raises, after the bar was drawn."""
+    terminal = Terminal()
+    console = Console(file=terminal, force_terminal=True, width=80, color_system=None, legacy_windows=False)
+    listener = BarOfFits(console, Clock())
+    streams = sys.stdout, sys.stderr
+
+    def ends(event):
+        if isinstance(event, CellFinished):
+            listener.draw()
+            assert not terminal.has_its_cursor
+            raise error
+
+    monkeypatch.setattr(arguments, "progress_listeners", lambda verbose: [listener, ends])
+    with pytest.raises(error):
+        ho.HeldOutSearchCV(DummyClassifier(), {"strategy": ["prior"]}, cv=3).fit([[0.0], [1.0]] * 30, [0, 1] * 30)
+    assert terminal.has_its_cursor
+    assert (sys.stdout, sys.stderr) == streams
+    assert shown(terminal)[1].endswith("1 of 3 fits (33%)")
+
+
+def test_the_terminal_is_given_back_when_ctrl_c_comes_while_it_is_given_back(monkeypatch):
+    def interrupted(live):
+        raise KeyboardInterrupt
+
+    with bar() as (listener, terminal, _):
+        assert not terminal.has_its_cursor
+        monkeypatch.setattr(Live, "stop", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            listener(RunClosed())
+        assert terminal.has_its_cursor
+        monkeypatch.undo()
+
+
+def test_stages_follow_the_bar_and_do_not_draw_over_it():
+    with bar() as (listener, terminal, _):
+        for configuration in range(3):
+            for fold in range(5):
+                listener(scored(configuration, fold, 0.5))
+        listener(RunClosed())
+        listener(StageStarted("estimate"))
+        listener(StageStarted("refit"))
+        listener(SearchFinished(70.0))
+    assert shown(terminal)[1].endswith("15 of 15 fits (100%)")
+    assert shown(terminal)[-3:] == [
+        "estimating the performance of the winner",
+        "fitting the winner on all rows",
+        computed_line(70.0),
+    ]
+
+
+def test_a_second_run_has_a_bar_of_its_own():
+    with bar() as (listener, terminal, _):
+        listener(RunClosed())
+        listener(SearchStarted(4, 0, 2, 2, NAMES))
+        listener(scored(0, 0, 0.5))
+    assert [line.split("  ")[-1].strip() for line in shown(terminal)][:4] == [
+        "3 configurations x 5 splits = 15 fits",
+        "0 of 15 fits (0%)",
+        "2 configurations x 2 splits = 4 fits",
+        "1 of 4 fits (25%)",
+    ]
+
+
+def test_a_run_of_unknown_length_has_lines():
+    terminal, clock = Terminal(), Clock()
+    console = Console(file=terminal, force_terminal=True, width=80, color_system=None, legacy_windows=False)
+    listener = BarOfFits(console, clock)
+    listener(SearchStarted(0, 0, 0, 2))
+    listener(ConfigurationsAdded(["a"]))
+    for fold in range(2):
+        clock.now += 10
+        listener(scored(0, fold, 0.5))
+    listener(RunClosed())
+    assert shown(terminal) == [
+        "configurations as they are proposed, 2 fits each",
+        "1 of 2 fits (50%), about 10 s left",
+        "2 of 2 fits (100%)",
+    ]
+    assert terminal.has_its_cursor
+
+
+def test_a_terminal_that_went_away_does_not_end_the_search(monkeypatch):
+    class Gone(Terminal):
+        def write(self, text):
+            raise OSError(5, "Input/output error")
+
+        def flush(self):
+            raise OSError(5, "Input/output error")
+
+    monkeypatch.setenv("TERM", "xterm")
+    listener = bar_on(Gone())
+    listener(SearchStarted(15, 0, 3, 5, NAMES, "roc_auc"))
+    listener(scored(0, 0, 0.5))
+    listener.draw()
+    listener(RunClosed())
+    listener(SearchFinished(1.0))
+
+
+def test_an_event_draws_nothing():
+    with bar(may_drop=True) as (listener, terminal, _):
+        listener.draw()
+        before = terminal.getvalue()
+        for fold in range(5):
+            listener(scored(0, fold, 0.5))
+        assert terminal.getvalue() == before
+
+
+def test_the_thread_that_draws_ends_with_the_bar(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    listener = bar_on(Terminal())
+    listener(SearchStarted(15, 0, 3, 5, NAMES, "roc_auc"))
+    (drawing,) = drawing_threads()
+    listener(RunClosed())
+    drawing.join(10)
+    assert not drawing_threads()
+
+
+def test_a_notebook_redraws_its_bar_twice_a_second_without_a_thread_or_widgets(monkeypatch):
+    drawn = []
+
+    class Handle:
+        def update(self, what):
+            drawn.append(what._repr_mimebundle_([], [])["text/plain"].splitlines())
+
+    def display(what, display_id=False):
+        return Handle() if display_id else None
+
+    monkeypatch.setattr("heldout.execution.listeners.bar.DRAWN_PER_SECOND", 2)
+    monkeypatch.setitem(sys.modules, "IPython", types.ModuleType("IPython"))
+    monkeypatch.setitem(sys.modules, "IPython.display", types.SimpleNamespace(display=display))
+    clock = Clock()
+    listener = BarOfFits(Console(force_jupyter=True, width=80), clock)
+    listener(SearchStarted(15, 0, 3, 5, NAMES, "roc_auc"))
+    for configuration in range(3):
+        for fold in range(5):
+            clock.now += 0.25
+            listener(scored(configuration, fold, 0.5))
+    assert not drawing_threads()
+    listener(RunClosed())
+    assert len(drawn) == 9
+    assert drawn[0][0].endswith(" 1 of 15 fits (7%)") and drawn[-1][0].endswith(" 15 of 15 fits (100%)")

@@ -72,12 +72,8 @@ def test_it_comes_back_to_the_last_bit(tmp_path: Path) -> None:
     for one, other in zip(found[0], BLOCK, strict=True):
         check_same(one, other)
     check_same(found[1], alone)
-
-
-def test_its_cells_are_acknowledged(tmp_path: Path) -> None:
-    path = written(tmp_path / "run.db", BLOCK)
-    with SQLiteStore(path).open(IDENTITY, CONFIGURATIONS, resume=True) as run:
-        assert run.acknowledged() == frozenset(BLOCK.keys)
+    with SQLiteStore(tmp_path / "run.db").open(IDENTITY, CONFIGURATIONS, resume=True) as run:
+        assert run.acknowledged() == frozenset([*BLOCK.keys, alone.key])
         assert len(list(run.results({1}))) == 1
         assert list(run.results({5})) == []
 
@@ -149,11 +145,14 @@ def test_a_cell_that_is_stored_twice_is_refused(tmp_path: Path) -> None:
         read(path)
 
 
-def test_a_cell_that_is_recorded_again_leaves_the_others_of_its_block(tmp_path: Path) -> None:
+@pytest.mark.parametrize("at_once", [True, False], ids=["before one commit", "in a resumed run"])
+def test_a_cell_that_is_recorded_again_leaves_the_others_of_its_block(at_once: bool, tmp_path: Path) -> None:
     again = CellResult(CellKey(0, 1, 0), CellState.FAILED, "worse")
-    path = written(tmp_path / "run.db", BLOCK)
-    written(path, again)
+    path = written(tmp_path / "run.db", BLOCK, *([again] if at_once else []))
+    if not at_once:
+        written(path, again)
     cells = {cell.key: cell for cell in each_cell(read(path))}
+    assert cells.keys() == set(BLOCK.keys)
     for cell in BLOCK:
         check_same(cells[cell.key], again if cell.key == again.key else cell)
 
@@ -262,15 +261,6 @@ def test_an_interrupt_after_the_commit_stores_nothing_twice(tmp_path: Path) -> N
     assert [cell.key for cell in cells] == [(0, 0, 0), (1, 0, 1), (2, 0, 1), (3, 0, 0), (3, 0, 1)]
     for cell in cells:
         check_same(cell, alike(cell.key.configuration, cell.key.fold))
-
-
-def test_a_cell_of_a_block_that_is_recorded_again_replaces_the_other(tmp_path: Path) -> None:
-    """Before one commit: the rest of the block is written, and the file opens."""
-    first, again = BLOCK[0], replace(BLOCK[0], message="again")
-    path = written(tmp_path / "run.db", BLOCK, again)
-    found = {cell.key: cell for cell in each_cell(read(path))}
-    assert found.keys() == set(BLOCK.keys) and found[first.key].message == "again"
-    check_same(found[BLOCK[1].key], BLOCK[1])
 
 
 def test_a_configuration_added_again_with_another_note_keeps_its_row(tmp_path: Path) -> None:

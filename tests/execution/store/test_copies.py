@@ -107,29 +107,37 @@ def test_a_copy_without_its_log_has_what_was_in_the_file(path, tmp_path, monkeyp
     assert counts[0] == 0 < counts[-1] < 60
 
 
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 0.9, 0.999])
-def test_a_log_that_was_cut_off_ends_earlier(path, tmp_path, share):
+def test_a_log_that_was_cut_off_ends_earlier(path, tmp_path):
     with open_(path) as run:
         for configuration in range(20):
             run.record(cell(configuration))
             run.commit()
         copy = copied(path, tmp_path / "copy", ["run.db", "run.db-wal"])
     log = copy.with_name("run.db-wal")
-    content = log.read_bytes()
-    log.write_bytes(content[: int(share * len(content))])
-    assert read(copy) <= 20
+    file, content = copy.read_bytes(), log.read_bytes()
+    found = []
+    for share in (0.0, 0.3, 0.5, 0.999, 1.0):
+        copy.write_bytes(file)
+        log.write_bytes(content[: int(share * len(content))])
+        found.append(read(copy))
+    assert found == sorted(found) and found[0] == 0 < found[2] < found[-1] == 20
 
 
-@pytest.mark.parametrize("length", [1, 17, 99, 512, 4095, 4096, 4097, 8192, 20_000, 60_000, -4096, -1])
-def test_a_file_cut_anywhere_is_refused(path, length):
+def test_a_file_cut_anywhere_is_refused(path):
     filled(path)
     content = path.read_bytes()
-    path.write_bytes(content[:length])
-    with pytest.raises(StoreError, match=r"is damaged|is not a run file"):
-        read(path)
+    for length in (1, 17, 50, 99, 512, 4095, 4096, 4097, 8192, 60_000, -4096, -1):
+        path.write_bytes(content[:length])
+        for act in (read, file_status) if 0 < length < 10_000 else (read,):
+            with pytest.raises(StoreError, match=r"is damaged|is not a run file"):
+                act(path)
 
 
 # Flipped bits
+
+
+N_FLIPPED = 8
+"""Cells of the file whose bits are flipped: the fewer they are, the less room of it is not used."""
 
 
 def flips(path, seed, n_flips):
@@ -150,47 +158,31 @@ def flips(path, seed, n_flips):
             assert "\n" not in str(error)
         else:
             # Where the bit said which run it is, the cells are another run's; but never some of them.
-            assert n_cells in (0, 20)
+            assert n_cells in (0, N_FLIPPED)
     return refused
 
 
 def test_a_flipped_bit_gives_no_wrong_number(path):
-    filled(path, 20)
-    refused = flips(path, seed=0, n_flips=150)
-    assert 20 < refused < 150  # much of a file is room that is not used
+    filled(path, N_FLIPPED)
+    refused = flips(path, seed=0, n_flips=100)
+    assert 15 < refused < 100  # much of a file is room that is not used
 
 
 @pytest.mark.slow
 def test_two_thousand_flipped_bits_give_no_wrong_number(path):
-    filled(path, 20)
+    filled(path, N_FLIPPED)
     assert flips(path, seed=1, n_flips=2000) > 300
-
-
-def test_a_flipped_bit_in_a_prediction_is_refused_before_anything_is_fitted(path):
-    filled(path, 3)
-    with closing(sqlite3.connect(path)) as connection:
-        (blob,) = connection.execute("SELECT data FROM block WHERE number = 2").fetchone()
-        changed = bytes([blob[0] ^ 1, *blob[1:]])
-        connection.execute("UPDATE block SET data = ? WHERE number = 2", (changed,))
-        connection.commit()
-    with pytest.raises(StoreError, match=r"is damaged \(block 2 is not as it was written\)"):
-        open_(path)
 
 
 @pytest.mark.parametrize(
     "damage",
     [
-        "UPDATE block SET cells = replace(cells, '0.14', '0.15') WHERE number = 2",
-        "UPDATE block SET cells = replace(cells, '[0, 0]', '[0, 3]') WHERE number = 2",
-        "UPDATE block SET cells = replace(cells, 'done', 'failed') WHERE number = 2",
         "UPDATE block SET data = (SELECT data FROM block WHERE number = 1) WHERE number = 2",
-        "UPDATE block SET number = 9 WHERE number = 2",
-        "UPDATE configuration SET id = 'id x' WHERE number = 2",
         "UPDATE configuration SET run = 2 WHERE number = 2",
         "DELETE FROM configuration WHERE number = 2",
     ],
 )
-def test_rows_that_were_changed_are_refused(path, damage):
+def test_rows_of_others_and_without_their_configuration_are_refused(path, damage):
     filled(path, 3)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(damage)
@@ -275,7 +267,7 @@ for limit in sys.argv[2:]:
     fill(f"{sys.argv[1]}/{limit}.db", int(limit))
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 """
-LIMITS = (70_000, 150_000, 150_001, 251_234)
+LIMITS = (70_000, 150_001, 251_234)
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from forked import Forked
 from heldout.errors import StoreError
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.store import RunIdentity
+from heldout.execution.store.file_status import FileState, file_status
 from heldout.execution.store.runs import SCHEMA_VERSION
 from heldout.execution.store.sqlite import SQLiteStore
 from heldout.metrics.base import Response
@@ -56,20 +57,18 @@ def refusal(path):
 # Not ours
 
 
-def test_a_file_of_another_kind(path):
-    path.write_bytes(b"PK\x03\x04 something else, longer than a header is")
-    assert "is not a run file of heldout (it begins with b'PK" in refusal(path)
-    with pytest.raises(StoreError, match="is not a run file"):
-        SQLiteStore(path).stored_entropy()
-    assert path.read_bytes().startswith(b"PK")
-
-
-def test_a_database_of_another_program_stays_untouched(path):
+def test_files_of_others_stay_untouched(path):
+    contents = {b"PK\x03\x04 something else, longer than a header is": "a run file of heldout (it begins with b'PK"}
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE run (mine TEXT)")
-    before = path.read_bytes()
-    assert "an SQLite database of another program" in refusal(path)
-    assert path.read_bytes() == before
+    contents[path.read_bytes()] = "an SQLite database of another program"
+    for content, said in contents.items():
+        path.write_bytes(content)
+        assert said in refusal(path)
+        for act in (file_status, lambda path: SQLiteStore(path).stored_entropy()):
+            with pytest.raises(StoreError, match=r"is not a run file|another program"):
+                act(path)
+        assert path.read_bytes() == content
 
 
 def test_a_newer_schema_stays_untouched(path):
@@ -80,30 +79,24 @@ def test_a_newer_schema_stays_untouched(path):
     assert f"has schema 99, written by a newer heldout; this one reads schema {SCHEMA_VERSION}: upgrade" in found
 
 
-def test_a_folder_in_place_of_a_file(tmp_path):
+def test_places_where_no_file_can_be(tmp_path):
     assert f"name a file in it, for instance {tmp_path / 'run.db'}" in refusal(tmp_path)
-
-
-def test_a_folder_that_does_not_exist(tmp_path):
-    assert "does not exist or is no folder" in refusal(tmp_path / "nowhere" / "run.db")
-
-
-def test_a_file_where_the_folder_should_be(tmp_path):
     (tmp_path / "out").write_text("")
-    assert "does not exist or is no folder" in refusal(tmp_path / "out" / "run.db")
+    for folder in ("nowhere", "out"):
+        assert "does not exist or is no folder" in refusal(tmp_path / folder / "run.db")
+    with pytest.raises(StoreError, match="is a folder"):
+        file_status(tmp_path)
 
 
-def test_an_empty_file_becomes_a_run_file(path):
+@pytest.mark.parametrize("kind", ["empty", "without tables"])
+def test_a_file_that_holds_nothing_becomes_a_run_file(path, kind):
     path.write_bytes(b"")
-    assert SQLiteStore(path).stored_entropy() is None
-    fill(path, 1)
-    assert SQLiteStore(path).stored_entropy() == 7
-
-
-def test_a_database_without_tables_becomes_a_run_file(path):
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA journal_mode = WAL")
-    assert path.stat().st_size > 0
+    if kind == "without tables":
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+        assert path.stat().st_size > 0
+    else:
+        assert SQLiteStore(path).stored_entropy() is None
     fill(path, 1)
     assert SQLiteStore(path).stored_entropy() == 7
 
@@ -117,63 +110,19 @@ def everything(path):
         return list(run.results())
 
 
-@pytest.mark.parametrize("share", [0.02, 0.3, 0.6, 0.99])
-def test_a_truncated_file(path, share):
+@pytest.fixture(scope="module")
+def content(tmp_path_factory):
+    """The bytes of a file of 400 cells."""
+    path = tmp_path_factory.mktemp("content") / "run.db"
     fill(path)
-    content = path.read_bytes()
-    path.write_bytes(content[: int(share * len(content))])
-    with pytest.raises(StoreError, match=r"is damaged .* restore a copy of it, or move it away and start again"):
-        everything(path)
-
-
-def test_a_file_cut_inside_its_header(path):
-    fill(path, 1)
-    path.write_bytes(path.read_bytes()[:50])
-    with pytest.raises(StoreError, match="is damaged"):
-        everything(path)
+    return path.read_bytes()
 
 
 @pytest.mark.parametrize("page", range(2, 12))
-def test_a_page_of_rubbish(path, page):
-    fill(path)
-    content = bytearray(path.read_bytes())
-    content[4096 * (page - 1) : 4096 * page] = np.random.default_rng(page).bytes(4096)
-    path.write_bytes(content)
-    with pytest.raises(StoreError, match="is damaged"):
-        everything(path)
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        "UPDATE block SET cells = replace(cells, '<f8', '|O')",
-        "UPDATE block SET cells = replace(cells, '[100, 2]', '[7]')",
-        "UPDATE block SET data = substr(data, 1, 20)",
-        "UPDATE block SET cells = replace(cells, 'values', 'other')",
-        "UPDATE block SET cells = '{'",
-        "UPDATE block SET cells = '{}'",
-        "UPDATE block SET cells = replace(cells, 'done', 'half')",
-        "UPDATE run SET entropy = 'x'",
-        "UPDATE run SET versions = '7'",
-        "DROP TABLE block",
-    ],
-)
-def test_rows_of_rubbish(path, damage):
-    fill(path, 2)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute(damage)
-        connection.commit()
-    with pytest.raises(StoreError, match="is damaged"):
-        everything(path)
-
-
-def test_no_pickle_is_read(path):
-    """A blob that is a pickle is just bytes of a wrong length."""
-    fill(path, 1)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("UPDATE block SET data = ?", (b"\x80\x04cposix\nsystem\n.",))
-        connection.commit()
-    with pytest.raises(StoreError, match="is damaged"):
+def test_a_page_of_rubbish(path, content, page):
+    rubbish = np.random.default_rng(page).bytes(4096)
+    path.write_bytes(content[: 4096 * (page - 1)] + rubbish + content[4096 * page :])
+    with pytest.raises(StoreError, match=r"is damaged .* restore a copy of it, or move it away and start again"):
         everything(path)
 
 
@@ -181,17 +130,13 @@ def test_no_pickle_is_read(path):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_is_read_only(tmp_path):
+def test_a_folder_and_a_file_that_are_read_only(path, tmp_path):
     folder = tmp_path / "locked"
     folder.mkdir(mode=0o500)
     try:
         assert "cannot be written" in refusal(folder / "run.db")
     finally:
         folder.chmod(0o700)
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
-def test_a_file_that_is_read_only(path):
     fill(path, 1)
     path.chmod(0o400)
     assert "cannot be written" in refusal(path)
@@ -278,32 +223,19 @@ with SQLiteStore(sys.argv[1]).open(identity, [("id 0", "{}")], resume=True) as r
 """
 
 
-@pytest.fixture
-def holder(path):
-    """Another process that commits to the file all the time."""
-    process = Forked(HOLD, path, 30)
-    assert process.stdout.readline() == "open\n"
-    yield process
-    process.kill()
-    process.wait()
-    process.close()
-
-
-def test_a_second_process_is_refused_with_the_firsts_name(path, holder):
-    for _ in range(5):  # the first gives its lock away for moments, between one commit and the next
-        sentence = refusal(path)
-        assert re.search(rf"is in use by process {holder.pid} on \S+ since \d{{4}}-", sentence)
-    assert holder.poll() is None
-
-
-def test_reading_the_entropy_does_not_disturb_the_writer(path, holder):
-    assert SQLiteStore(path).stored_entropy() == 7
-    assert holder.poll() is None
-
-
-def test_a_dead_owner_is_taken_over(path, holder):
-    holder.kill()
-    holder.wait()
+def test_a_second_process_is_refused_with_the_firsts_name_and_takes_over_when_that_is_dead(path):
+    holder = Forked(HOLD, path, 30)  # it commits to the file all the time
+    try:
+        assert holder.stdout.readline() == "open\n"
+        for _ in range(5):  # the first gives its lock away for moments, between one commit and the next
+            sentence = refusal(path)
+            assert re.search(rf"is in use by process {holder.pid} on \S+ since \d{{4}}-", sentence)
+            assert SQLiteStore(path).stored_entropy() == 7
+        assert holder.poll() is None
+    finally:
+        holder.kill()
+        holder.wait()
+        holder.close()
     with SQLiteStore(path).open(IDENTITY, [("id 0", "{}")], resume=True) as run:
         assert run.acknowledged() == {CellKey(0, 0, 0)}
         assert run._connection.execute("SELECT owner_pid FROM run").fetchone() == (os.getpid(),)
@@ -311,6 +243,7 @@ def test_a_dead_owner_is_taken_over(path, holder):
 
 def test_a_second_run_in_one_process_is_refused(path):
     with open_(path), pytest.raises(StoreError, match=f"in use by process {os.getpid()} on .*, which is this one"):
+        assert file_status(path).state is FileState.RUNNING
         open_(path)
     with open_(path) as run:
         assert run.acknowledged() == frozenset()

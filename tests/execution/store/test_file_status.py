@@ -1,5 +1,6 @@
 """A run file is looked into without being changed, and without disturbing who writes it."""
 
+import json
 import os
 import shutil
 import sqlite3
@@ -8,14 +9,16 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from forked import Forked
 
 from heldout.dropping.base import Barrier, Dropped
 from heldout.errors import StoreError
-from heldout.execution.cells import CellKey, CellResult, CellState, Saving, SharedFits
+from heldout.execution.cells import CellKey, CellResult, CellState, Saving
 from heldout.execution.store import PlanNote, RunIdentity
 from heldout.execution.store.file_status import FileState, file_status
+from heldout.execution.store.opening import APPLICATION_ID
 from heldout.execution.store.sqlite import SQLiteStore
 
 IDENTITY = RunIdentity("1" * 64, "2" * 64, "3" * 64, "{}", 7)
@@ -58,22 +61,6 @@ def everything_in(folder):
 
 
 # What it says
-
-
-def test_a_finished_run(path, tmp_path):
-    filled(path, [cell(c, fold, c / 10 + fold / 100) for fold in range(3) for c in range(4)])
-    before = everything_in(tmp_path)
-    status = file_status(path)
-    assert (status.state, status.owner) == (FileState.FINISHED, None)
-    assert status.n_bytes == path.stat().st_size
-    (run,) = status.runs
-    assert (run.n_rows, run.n_configurations, run.n_splits, run.n_cells) == (60, 4, 3, 12)
-    assert (run.n_done, run.n_failed, run.n_saved, run.n_left) == (12, 0, 0, 0)
-    assert run.seconds == 12 * 0.75
-    assert (run.best.name, run.best.n_splits) == ("d", 3)
-    assert run.best.score == pytest.approx(0.31)
-    assert (run.metric, run.title) == ("score", "roc_auc")
-    assert everything_in(tmp_path) == before
 
 
 def test_an_interrupted_run(path):
@@ -150,17 +137,6 @@ def test_of_equals_the_first_leads_and_without_scores_nobody(path, tmp_path):
     assert file_status(tmp_path / "none.db").runs[0].best is None
 
 
-def test_several_runs_in_a_file(path):
-    filled(path, [cell(0, 0, 0.25)])
-    with open_(path, replace(IDENTITY, rows="4" * 64)) as run:
-        run.note_plan(PlanNote(4, 1, 4, "score"))
-        run.record(cell(2, 0, 0.75))
-    first, second = file_status(path).runs
-    assert (first.n_done, first.n_cells, first.best.score) == (1, 12, 0.25)
-    assert (second.n_done, second.n_cells, second.best.score) == (1, 4, 0.75)
-    assert second.best.name == "configuration 2"
-
-
 def test_the_rate_is_of_the_cells_since_it_was_taken_up(path):
     filled(path, [cell(0, 0), cell(0, 1)])
     filled(path, [cell(1, 0), cell(2, 0), cell(3, 0)])
@@ -204,19 +180,6 @@ def test_of_a_run_that_ended_early_no_time_is_left(path):
         run.note_barrier(RACE, Barrier(1, 20, 4, 0, stopped=True))
     run = opened_for(path, 11)
     assert (run.n_left, run.seconds_left) == (0, 0.0)
-
-
-def test_a_run_says_what_was_shared_and_what_that_saved(path):
-    shared = {"steps": Saving(1.5, 1000.0), "SVC": Saving(None)}
-    filled(path, [cell(0, 0, shared=shared), cell(1, 0, shared=shared), cell(2, 0)])
-    (run,) = file_status(path).runs
-    assert run.n_shared == 2
-    assert run.shared_fits == {"steps": SharedFits(2, 3.0, 2000), "SVC": SharedFits(2, None, 0)}
-
-
-def test_an_empty_file_holds_nothing(path):
-    path.write_bytes(b"")
-    assert (file_status(path).state, file_status(path).runs) == (FileState.EMPTY, ())
 
 
 # What it leaves alone
@@ -272,18 +235,6 @@ def test_a_dead_run_is_left_as_it_died(path, tmp_path, writer):
     assert everything_in(tmp_path) == before
     with open_(path) as run:
         assert len(run.acknowledged()) == first.runs[0].n_done
-
-
-def test_a_run_of_this_process_keeps_its_lock(path):
-    with open_(path) as run:
-        planned(run)
-        assert file_status(path).state is FileState.RUNNING
-        with pytest.raises(StoreError, match="in use by process"):
-            open_(path)
-        run.record(cell(0, 0))
-        run.commit()
-        assert file_status(path).runs[0].n_done == 1
-    assert file_status(path).state is FileState.INTERRUPTED
 
 
 def test_closing_while_somebody_reads_puts_everything_into_the_file(path, tmp_path):
@@ -373,33 +324,101 @@ def test_no_file(path):
     assert not path.exists()
 
 
-def test_files_of_others(path, tmp_path):
-    path.write_text("a,b,c\n1,2,3\n")
-    with pytest.raises(StoreError, match="is not a run file of heldout"):
-        file_status(path)
-    other = tmp_path / "other.db"
-    with closing(sqlite3.connect(other)) as connection:
-        connection.execute("CREATE TABLE cell (mine TEXT)")
-    with pytest.raises(StoreError, match="an SQLite database of another program"):
-        file_status(other)
-    with pytest.raises(StoreError, match="is a folder"):
-        file_status(tmp_path)
+# What a run says of itself, and files of an older schema.
+
+
+BARRIER = Barrier(1, 30, 3, 2, (Dropped(0, 1, 0.995, "p is .995"), Dropped(1, 1, float("nan"), "it failed")), 0.01)
+
+
+def rows(path, query):
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(query).fetchall()
+
+
+def drops(path):
+    """The id of each dropped configuration, its race, barrier, statistic and reason."""
+    ids = dict(rows(path, "SELECT number, id FROM configuration"))
+    return [
+        (ids[key], race, after, statistic, reason)
+        for race, after, dropped in rows(path, "SELECT race, after, dropped FROM barrier")
+        for key, statistic, reason in json.loads(dropped)
+    ]
+
+
+def test_a_barrier_waits_for_the_next_commit(path):
+    with open_(path) as run:
+        run.note_plan(PlanNote(3, 3, 9, "score"))
+        run.note_barrier(RACE, BARRIER)
+        assert rows(path, "SELECT * FROM barrier") == drops(path) == []
+        run.commit()
+        assert rows(path, "SELECT race, after, splits, n_rows, n_before, leader, risk, stopped FROM barrier") == [
+            (0, 1, "[[0, 0], [0, 1], [0, 2]]", 30, 3, 3, 0.01, 0)
+        ]
+        run.note_barrier(RACE, BARRIER)  # twice: it is there once
+        run.commit()
+        assert drops(path) == [("id 0", 0, 1, "0.995", "p is .995"), ("id 1", 0, 1, "nan", "it failed")]
+
+
+def test_numbers_of_numpy_and_odd_texts_are_kept(path):
+    left = Dropped(np.int64(1), np.int64(1), np.float64(0.1), "no file \udcff.csv")
+    with open_(path) as run:
+        run.note_barrier(np.array(RACE), Barrier(np.int64(1), np.int64(30), 3, np.int64(0), (left,), np.nan))
+    assert drops(path) == [("id 1", 0, 1, "0.1", r"no file \udcff.csv")]
+    assert rows(path, "SELECT risk FROM barrier") == [(None,)]
+
+
+def test_a_resumed_run_decides_again(path):
+    """Another rule drops others: what the first one did is forgotten with the new plan."""
+    with open_(path) as run:
+        run.note_plan(PlanNote(3, 3, 9, "score"))
+        run.note_barrier(RACE, BARRIER)
+    turned = [CONFIGURATIONS[2], *CONFIGURATIONS[:2], CONFIGURATIONS[3]]
+    with SQLiteStore(path).open(IDENTITY, turned, resume=True) as run:
+        run.note_plan(PlanNote(3, 3, 9, "score"))
+        assert rows(path, "SELECT * FROM barrier") == drops(path) == []
+        run.note_barrier(RACE, replace(BARRIER, dropped=(Dropped(0, 1, 0.5, "another rule"),)))
+    assert drops(path) == [("id 2", 0, 1, "0.5", "another rule")]
+
+
+def test_a_disk_that_is_full_for_a_plan_is_said(path):
+    run = open_(path)
+    (pages,) = run._connection.execute("PRAGMA page_count").fetchone()
+    run._connection.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(StoreError, match="database or disk is full"), run:
+        run.note_plan(PlanNote(3, 3, 9, "score", names=("x" * 100_000,) * 3))
+
+
+# A file of an older schema
 
 
 @pytest.mark.parametrize(
-    "damage", ["UPDATE block SET cells = '{'", "DROP TABLE barrier", "UPDATE run SET opened = 'x'"]
+    ("versions", "writer"),
+    [
+        ('[{"heldout": "0.0.9"}, {"heldout": "0.1.0"}]', "heldout 0.1.0;"),
+        ('[{"numpy": "2.0"}]', "an older heldout;"),
+        ('[{"heldout": "a\\nb"}]', "an older heldout;"),
+        ("no JSON", "an older heldout;"),
+    ],
 )
-def test_a_damaged_file(path, damage):
-    filled(path, [cell(0, 0)])
+def test_an_older_file_is_refused_unchanged(path, versions, writer):
+    open_(path).close()
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute(damage)
+        connection.execute("UPDATE run SET versions = ?", (versions,))
+        connection.execute("DROP TABLE search")
+        connection.execute("PRAGMA user_version = 7")
         connection.commit()
-    with pytest.raises(StoreError, match="is damaged"):
-        file_status(path)
+    before = path.read_bytes()
+    store = SQLiteStore(path)
+    for act in (open_, file_status, lambda _: store.stored_entropy(), lambda _: store.estimate_so_far()):
+        with pytest.raises(StoreError, match="has schema 7, written by") as refused:
+            act(path)
+        assert writer in str(refused.value) and "\n" not in str(refused.value)
+    assert path.read_bytes() == before
 
 
-def test_a_truncated_file(path):
-    filled(path, [cell(c, fold) for c in range(4) for fold in range(3)])
-    path.write_bytes(path.read_bytes()[:5000])
-    with pytest.raises(StoreError, match="is damaged"):
-        file_status(path)
+def test_a_file_of_no_schema_is_damaged(path):
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute("CREATE TABLE run (number)")
+    with pytest.raises(StoreError, match=r"is damaged \(it has schema 0\)"):
+        open_(path)

@@ -15,7 +15,6 @@ from sklearn.metrics import (
     fbeta_score,
     get_scorer_names,
     make_scorer,
-    recall_score,
 )
 
 import heldout as ho
@@ -25,14 +24,14 @@ from heldout.execution.store.unfinished_search import search_so_far
 X, Y = make_classification(60, random_state=0)
 LABELS = np.where(Y == 1, "a", "b")
 XR, YR = make_regression(60, 3, noise=5.0, random_state=0)
-OF_CLASSES = ["average_precision", "f1_macro", "jaccard", "neg_brier_score", "rand_score", "top_k_accuracy"]
-OF_NUMBERS = ["r2", "neg_max_error", "v_measure_score"]
+OF_CLASSES = ["average_precision", "f1_macro", "neg_brier_score", "rand_score", "top_k_accuracy"]
+OF_NUMBERS = ["r2", "neg_max_error"]
 
 
 def check(path: Path, data: tuple[Any, Any], scoring: Any) -> None:
     model = Ridge() if data[1].dtype.kind == "f" else LogisticRegression()
     grid = {"alpha": [0.1, 1.0]} if isinstance(model, Ridge) else {"C": [0.1, 1.0]}
-    settings: dict[str, Any] = {"cv": 3, "n_bootstraps": 5, "random_state": 0, "store": path}
+    settings: dict[str, Any] = {"cv": 3, "n_bootstraps": 5, "random_state": 0, "store": path, "refit": False}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         search = ho.HeldOutSearchCV(model, grid, scoring=scoring, **settings).fit(*data)
@@ -49,8 +48,8 @@ def test_some_of_each_kind(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "function",
-    [f1_score, recall_score, lambda *a, **k: fbeta_score(*a, beta=2, **k), average_precision_score],
-    ids=["f1", "recall", "own", "average_precision"],
+    [f1_score, lambda *a, **k: fbeta_score(*a, beta=2, **k), average_precision_score],
+    ids=["f1", "own", "average_precision"],
 )
 def test_scorers_with_a_positive_class(tmp_path: Path, function: Any) -> None:
     """A function of the user's own is in no file, and refused."""

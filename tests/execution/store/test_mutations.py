@@ -4,13 +4,18 @@ import json
 import os
 import shutil
 import sqlite3
+import warnings
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
 from heldout.cli.status import document_of, file_rows, run_rows
@@ -25,16 +30,6 @@ DEEP = "[" * 100_000
 VALUES = (b"\xff\x00", float("inf"), DEEP, "9" * 5000)
 MORE = (None, "x", -1, 2**62, "[]")
 OF_JSON = ("{}", "null", '[{"a": 1}]', "[[1]]", "[-1]", '{"test": {"score": 1e999}, "train": {}}')
-JSON = (
-    *VALUES,
-    "{}",
-    "null",
-    '[{"a": 1}]',
-    "[[1]]",
-    "[-1]",
-    '{"test": ' * 50_000,
-    '{"test": {"score": 1e999}, "train": {}}',
-)
 JSON = ("settings", "versions", "terms", "plan", "cells", "arrays", "splits", "dropped", "json", "note")
 COLUMNS = {
     "run": "number rows folds configurations settings entropy versions created terms owner_host owner_pid "
@@ -147,38 +142,17 @@ def test_a_changed_value_is_found_or_harmless(table, column, values, whole, copy
             check_sentence(error, also="holds a run that was started with other settings: ")
 
 
-@pytest.mark.parametrize(
-    ("table", "column", "value"),
-    [
-        ("run", "versions", "[]"),
-        ("run", "versions", DEEP),
-        ("run", "settings", DEEP),
-        ("run", "entropy", "9" * 5000),
-        ("block", "checksum", None),
-        ("block", "cells", DEEP),
-        ("block", "n_cells", float("inf")),
-        ("block", "data", "text"),
-    ],
-)
-def test_a_changed_value_ends_a_resumed_search_in_one_sentence(table, column, value, copy):
-    path = copy()
-    change(path, table, column, value)
-    with pytest.raises(StoreError, match=r"is damaged|was started with other settings: other settings") as caught:
-        search(path)
-    check_sentence(caught.value, also="holds a run that was started with other settings: ")
-
-
 FORGED = {
-    "a row less": lambda values: values[1:],
-    "one row for all": lambda values: values[:1],
-    "an axis more": lambda values: values[:, None],
-    "a code of no class": lambda values: values + 7,
-    "numbers for labels": lambda values: values * 0.5,
+    "a row less": (lambda values: values[1:], "of shape"),
+    "one row for all": (lambda values: values[:1], "of shape"),
+    "an axis more": (lambda values: values[:, None], "of shape"),
+    "a code of no class": (lambda values: values + 7, "coded 7 to 8 of 2 classes"),
+    "numbers for labels": (lambda values: values * 0.5, "of type float64"),
 }
 
 
-@pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED)
-def test_predictions_of_another_shape_are_refused_though_their_checksum_is_right(forge, copy):
+@pytest.mark.parametrize(("forge", "said"), FORGED.values(), ids=FORGED)
+def test_predictions_of_another_shape_are_refused_though_their_checksum_is_right(forge, said, copy):
     path = copy()
     with closing(sqlite3.connect(path)) as connection:
         cells = read_block(connection, 1)
@@ -186,10 +160,9 @@ def test_predictions_of_another_shape_are_refused_though_their_checksum_is_right
         connection.execute("DELETE FROM block WHERE number = 1")
         connection.execute(*block_statement(1, 1, replace(cells, predictions=predictions), {1: 1, 2: 2}))
         connection.commit()
-    with pytest.raises(
-        StoreError, match=r"the run file is damaged .the block of 2 configurations on 1 split holds "
-    ):
+    with pytest.raises(StoreError, match=r"is damaged .the block of 2 configurations on 1 split holds ") as caught:
         search(path)
+    assert said in str(caught.value)
 
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
@@ -238,3 +211,93 @@ def test_reading_that_does_not_end_is_ended(copy, monkeypatch):
     monkeypatch.setattr(opening, "_STEP", 10)
     with pytest.raises(StoreError, match=r"is damaged .reading it does not end"):
         shown(copy())
+
+
+# A run file whose runs or configurations are changed is refused as damaged: cells would get another's name.
+
+
+X, Y = load_iris(return_X_y=True)
+MODELS = [("tree", DecisionTreeClassifier(max_depth=1), {}), ("logistic", LogisticRegression(max_iter=500), {})]
+
+
+def searched(path: Path, **settings: Any) -> Any:
+    given = {"cv": 3, "n_bootstraps": 50, "random_state": 0} | settings
+    return ho.HeldOutSearchCV(MODELS, store=path, **given).fit(X, Y)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The file of a finished search."""
+    path = tmp_path_factory.mktemp("finished") / "run.db"
+    searched(path)
+    return path.read_bytes()
+
+
+def changed(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA foreign_keys = OFF")
+        for statement in statements:
+            connection.execute(statement)
+
+
+def exchanged(*columns: str) -> list[str]:
+    """Statements that exchange columns of the first two configurations."""
+    names = ", ".join(columns)
+    return [
+        f"CREATE TEMP TABLE kept AS SELECT number AS old, {names} FROM configuration ORDER BY number LIMIT 2",
+        "UPDATE configuration SET id = 'first' WHERE number = (SELECT min(old) FROM kept)" if "id" in columns else
+        "SELECT 1",
+        *(
+            f"UPDATE configuration SET ({names}) = "
+            f"(SELECT {names} FROM kept WHERE old = (SELECT {other}(old) FROM kept)) "
+            f"WHERE number = (SELECT {one}(old) FROM kept)"
+            for one, other in (("max", "min"), ("min", "max"))
+        ),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        pytest.param(exchanged("id", "json", "name"), id="two configurations exchanged"),
+        pytest.param(exchanged("id"), id="two identities exchanged"),
+        pytest.param(exchanged("position"), id="positions exchanged"),
+        pytest.param(["UPDATE configuration SET name = 'the best' WHERE position = 0"], id="a name"),
+        pytest.param(["UPDATE configuration SET json = replace(json, '1', '2')"], id="parameters"),
+        pytest.param(["UPDATE configuration SET note = '{}'"], id="a note"),
+        pytest.param(["UPDATE configuration SET checksum = NULL"], id="no checksum"),
+        pytest.param(["UPDATE run SET entropy = '00000000000000ff'"], id="the seed"),
+        pytest.param(["UPDATE run SET folds = rows"], id="the folds"),
+        pytest.param(["UPDATE run SET settings = settings || ' '"], id="the settings"),
+        pytest.param(["UPDATE run SET versions = '[{\"heldout\": \"9\"}]'"], id="the versions"),
+        pytest.param(["UPDATE run SET checksum = checksum + 1"], id="the checksum"),
+    ],
+)  # fmt: skip
+def test_a_changed_row_is_damage(tmp_path: Path, finished: bytes, statements: list[str]) -> None:
+    path = tmp_path / "run.db"
+    path.write_bytes(finished)
+    changed(path, *statements)
+    for attempt in (lambda: searched(path), SQLiteStore(path).estimate_so_far):
+        with pytest.raises(StoreError, match=r"is damaged \(the row of .* is not as it was written\)") as refused:
+            attempt()
+        assert "\n" not in str(refused.value)
+
+
+def test_what_the_library_changes_itself_is_no_damage(tmp_path: Path) -> None:
+    """Other orders, names, further configurations and runs, and a search that grows."""
+    path = tmp_path / "run.db"
+    first = searched(path)
+    assert searched(path).n_fits_ == first.n_fits_ == 6
+    backwards = ho.HeldOutSearchCV(MODELS[::-1], store=path, cv=3, n_bootstraps=50, random_state=0).fit(X, Y)
+    assert backwards.best_score_ == first.best_score_
+    searched(path, random_state=1)
+    searched(path)
+    with ho.open_search(X, Y, store=tmp_path / "grown.db", cv=3, n_bootstraps=50, random_state=0) as grown:
+        for depth in (1, 2, 3):
+            grown.evaluate(DecisionTreeClassifier(max_depth=depth, random_state=0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert SQLiteStore(tmp_path / "grown.db").estimate_so_far() is not None
+    changed(tmp_path / "grown.db", "UPDATE configuration SET name = 'another' WHERE position = 1")
+    with pytest.raises(StoreError, match="damaged"):
+        SQLiteStore(tmp_path / "grown.db").estimate_so_far()

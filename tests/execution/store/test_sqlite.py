@@ -67,18 +67,6 @@ def test_the_working_folder_may_change_meanwhile(tmp_path, monkeypatch):
     assert rows(tmp_path / "run.db", "SELECT count(*) FROM block") == [(3,)]
 
 
-def test_a_resumed_run_has_what_was_acknowledged(path):
-    fill(SQLiteStore(path))
-    with SQLiteStore(path).open(IDENTITY, CONFIGURATIONS, resume=True) as run:
-        assert run.acknowledged() == {CellKey(0, 0, 0), CellKey(1, 0, 0)}
-        assert [found.test_scores for found in each_cell(run.results())] == [{"roc_auc": 0.25}, {"roc_auc": 1.25}]
-
-
-def test_a_path_may_be_text(path):
-    fill(SQLiteStore(str(path)))
-    assert SQLiteStore(path).stored_entropy() == IDENTITY.entropy
-
-
 def test_recorded_is_not_acknowledged_until_commit(path):
     with SQLiteStore(path).open(IDENTITY, CONFIGURATIONS, resume=False) as run:
         run.record(result(0))
@@ -87,23 +75,6 @@ def test_recorded_is_not_acknowledged_until_commit(path):
         run.commit()
         assert run.acknowledged() == {CellKey(0, 0, 0)}
         assert rows(path, "SELECT count(*) FROM block") == [(1,)]
-
-
-def test_what_was_recorded_before_an_error_is_kept(path):
-    with pytest.raises(KeyboardInterrupt), SQLiteStore(path).open(IDENTITY, CONFIGURATIONS, resume=False) as run:
-        run.record(result(0))
-        raise KeyboardInterrupt
-    assert rows(path, "SELECT count(*) FROM block") == [(1,)]
-
-
-def test_a_recorded_array_may_be_reused_by_the_caller(path):
-    with SQLiteStore(path).open(IDENTITY, CONFIGURATIONS, resume=False) as run:
-        mine = result(0)
-        run.record(mine)
-        mine.predictions[Response.DECISION][:] = 99
-        run.commit()
-        (got,) = each_cell(run.results())
-        assert got.predictions[Response.DECISION].tolist() == [0.5, 0.5, 0.5]
 
 
 def test_big_endian_numbers_come_back_as_the_machines_own(path):
@@ -139,11 +110,6 @@ def test_closing_commits_once_and_gives_the_file_free(path):
     run.close()
     assert rows(path, "SELECT count(*) FROM block") == [(1,)]
     assert rows(path, "SELECT owner_host, owner_pid, owner_since FROM run") == [(None, None, None)]
-
-
-def test_the_file_leaves_nothing_beside_itself(path):
-    fill(SQLiteStore(path))
-    assert [found.name for found in path.parent.iterdir()] == ["run.db"]
 
 
 def test_the_file_is_marked_and_safe(path):
@@ -188,35 +154,17 @@ def test_the_log_is_moved_into_the_file_while_the_run_goes_on(path, monkeypatch)
 # Which run
 
 
-def test_configurations_are_known_by_id_wherever_they_stand(path):
-    fill(SQLiteStore(path), cells=[0, 2])
-    # Reordered, which changes a fingerprint of ids in order, but not what the run is.
-    turned = replace(IDENTITY, configurations="4" * 64)
-    with SQLiteStore(path).open(turned, CONFIGURATIONS[::-1], resume=True) as run:
-        assert run.acknowledged() == {CellKey(2, 0, 0), CellKey(0, 0, 0)}
-        assert {found.key.configuration: found.test_scores["roc_auc"] for found in each_cell(run.results())} == {
-            2: 0.25,
-            0: 2.25,
-        }
-    assert rows(path, "SELECT count(*) FROM run") == [(1,)]
+NINES, SEVENS = "9" * 64, "7" * 64
+ACCURACY = '{"error_score":"nan","scoring":"accuracy"}'
 
 
-OTHER = {
-    "rows": ("9" * 64, "started with other settings: other rows. Resume"),
-    "folds": ("9" * 64, "started with other settings: other folds. Resume"),
-    "entropy": (5, f"random_state {IDENTITY.entropy} then, 5 now"),
-    "settings": (
-        '{"error_score":"nan","scoring":"accuracy"}',
-        "other settings (scoring roc_auc then, accuracy now). ",
-    ),
-}
-
-
-@pytest.mark.parametrize("part", OTHER)
-def test_another_run_is_added_to_a_file_of_many(path, part):
+@pytest.mark.parametrize(
+    "other", [{"rows": NINES}, {"folds": NINES}, {"entropy": 5}, {"settings": ACCURACY}], ids=list
+)
+def test_another_run_is_added_to_a_file_of_many(path, other):
     store = SQLiteStore(path)
     fill(store)
-    other = replace(IDENTITY, **{part: OTHER[part][0]})
+    other = replace(IDENTITY, **other)
     with store.open(other, CONFIGURATIONS, resume=True) as run:
         assert run.acknowledged() == frozenset()
         run.record(result(2))
@@ -226,30 +174,37 @@ def test_another_run_is_added_to_a_file_of_many(path, part):
         assert run.acknowledged() == {CellKey(2, 0, 0)}
 
 
-@pytest.mark.parametrize("part", OTHER)
-def test_another_run_is_refused_by_a_file_of_one_naming_both_sides(path, part):
-    store = SQLiteStore(path, one_run=True)
-    fill(store)
+@pytest.mark.parametrize(
+    ("stored", "asked", "said"),
+    [
+        ([{}], {"rows": NINES}, "started with other settings: other rows. Resume"),
+        ([{}], {"folds": NINES}, "started with other settings: other folds. Resume"),
+        ([{}], {"entropy": 5}, f"random_state {IDENTITY.entropy} then, 5 now"),
+        ([{}], {"settings": ACCURACY}, "other settings (scoring roc_auc then, accuracy now). "),
+        ([{}], {"configurations": NINES}, "other configurations. Resume"),
+        ([{}], {"rows": NINES, "folds": SEVENS}, "started with other settings: other rows; other folds. Resume"),
+        ([{"settings": "free text"}], {}, "other settings. Resume"),
+        # Of several runs the message speaks of the closest.
+        ([{}, {"rows": SEVENS, "folds": SEVENS}], {"folds": NINES}, "with other settings: other folds. Resume"),
+    ],
+)
+def test_another_run_is_refused_by_a_file_of_one_naming_both_sides(path, stored, asked, said):
+    for each in stored:
+        fill(SQLiteStore(path), replace(IDENTITY, **each))
+    configurations = [*CONFIGURATIONS, ("id of d", "{}")] if "configurations" in asked else CONFIGURATIONS
     with pytest.raises(StoreError) as refusal:
-        store.open(replace(IDENTITY, **{part: OTHER[part][0]}), CONFIGURATIONS, resume=True)
-    assert OTHER[part][1] in str(refusal.value)
+        SQLiteStore(path, one_run=True).open(replace(IDENTITY, **asked), configurations, resume=True)
+    assert said in str(refusal.value)
     assert str(path) in str(refusal.value)
-    assert rows(path, "SELECT count(*) FROM run") == [(1,)]
+    assert rows(path, "SELECT count(*) FROM run") == [(len(stored),)]
 
 
-def test_other_configurations_are_refused_by_a_file_of_one(path):
-    store = SQLiteStore(path, one_run=True)
+@pytest.mark.parametrize(("one_run", "other"), [(False, {}), (True, {}), (True, {"rows": NINES})])
+def test_without_resume_the_same_run_and_a_second_one_in_a_file_of_one_are_refused(path, one_run, other):
+    store = SQLiteStore(path, one_run=one_run)
     fill(store)
-    other = replace(IDENTITY, configurations="9" * 64)
-    with pytest.raises(StoreError, match=r"other configurations\. Resume"):
-        store.open(other, [*CONFIGURATIONS, ("id of d", "{}")], resume=True)
-
-
-def test_every_part_that_differs_is_named(path):
-    store = SQLiteStore(path, one_run=True)
-    fill(store)
-    with pytest.raises(StoreError, match=r"started with other settings: other rows; other folds\. Resume"):
-        store.open(replace(IDENTITY, rows="9" * 64, folds="8" * 64), CONFIGURATIONS, resume=True)
+    with pytest.raises(StoreError, match="already holds a run with 2 finished cells; resume it"):
+        store.open(replace(IDENTITY, **other), CONFIGURATIONS, resume=False)
 
 
 def test_what_differs_is_said_in_words_where_the_run_has_any(path):
@@ -270,42 +225,6 @@ def test_what_differs_is_said_in_words_where_the_run_has_any(path):
         SQLiteStore(path, one_run=True).open(
             replace(IDENTITY, settings=settings[1], entropy=9), CONFIGURATIONS, resume=True
         )
-
-
-def test_settings_that_are_no_json_are_compared_too(path):
-    store = SQLiteStore(path, one_run=True)
-    fill(store, replace(IDENTITY, settings="free text"))
-    with pytest.raises(StoreError, match=r"other settings\. Resume"):
-        store.open(IDENTITY, CONFIGURATIONS, resume=True)
-
-
-def test_of_several_runs_the_message_speaks_of_the_closest(path):
-    fill(SQLiteStore(path))
-    fill(SQLiteStore(path), replace(IDENTITY, rows="7" * 64, folds="7" * 64))
-    with pytest.raises(StoreError, match=r"started with other settings: other folds\. Resume"):
-        SQLiteStore(path, one_run=True).open(replace(IDENTITY, folds="9" * 64), CONFIGURATIONS, resume=True)
-
-
-@pytest.mark.parametrize("one_run", [False, True])
-def test_without_resume_the_same_run_is_refused(path, one_run):
-    store = SQLiteStore(path, one_run=one_run)
-    fill(store)
-    with pytest.raises(StoreError, match="already holds a run with 2 finished cells; resume it"):
-        store.open(IDENTITY, CONFIGURATIONS, resume=False)
-
-
-def test_without_resume_a_file_of_one_refuses_any_second_run(path):
-    store = SQLiteStore(path, one_run=True)
-    fill(store)
-    with pytest.raises(StoreError, match="already holds a run with 2 finished cells"):
-        store.open(replace(IDENTITY, rows="9" * 64), CONFIGURATIONS, resume=False)
-
-
-@pytest.mark.parametrize("one_run", [False, True])
-def test_resuming_where_nothing_is_starts(path, one_run):
-    store = SQLiteStore(path, one_run=one_run)
-    fill(store, resume=True)
-    assert store.stored_entropy() == IDENTITY.entropy
 
 
 # Changed code

@@ -1,18 +1,116 @@
-"""The paired test by hand, against a loop, its size where it is exact, and how many more folds it asks for."""
+"""Rules that compare fold scores: the signed-rank test, the paired test, and comparisons with the incumbent."""
+
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
+from optuna.distributions import IntDistribution
 from scipy import stats
-from standings import standing_of, standing_of_scores
+from sklearn.datasets import make_classification
+from sklearn.neighbors import KNeighborsClassifier
+from standings import standing_of_scores
 
 import heldout as ho
-from heldout.dropping import Paired
-from heldout.dropping.base import Course
-from heldout.dropping.fold_tests import folds_to_tell
+from heldout.dropping import Aggressive, Forgiving, Paired, Wilcoxon
+from heldout.dropping.base import Course, behind_leader
+from heldout.dropping.fold_tests import folds_to_tell, signed_rank_p
+from heldout.errors import InputError
 from heldout.metrics import metric_named
 
 
 def test_by_hand():
+    """Behind by 1, -2, 3, 4: W = 1 + 3 + 4 = 8; of 16 arrangements of signs those of sums 10, 9 and 8 reach it."""
+    assert signed_rank_p(np.array([[1.0], [-2.0], [3.0], [4.0]])).tolist() == [3 / 16]
+
+
+@pytest.mark.parametrize("n", [2, 12, 13, 50])
+def test_without_ties_it_is_exact_as_in_scipy(n):
+    differences = np.random.default_rng(n).normal(0.3, 1, size=(n, 20))
+    exact = [stats.wilcoxon(column, alternative="greater", method="exact").pvalue for column in differences.T]
+    np.testing.assert_allclose(signed_rank_p(differences), exact, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [2, 4, 8])
+def test_with_ties_and_zeros_it_counts_all_arrangements(n):
+    differences = np.random.default_rng(n).integers(-1, 4, size=(n, 12)).astype(float)
+    signs = np.array(list(product([-1, 1], repeat=n)))
+    for column, p in zip(differences.T, signed_rank_p(differences), strict=True):
+        ranks = stats.rankdata(np.abs(column))
+        sums = ((signs * column > 0) * ranks).sum(axis=1)
+        assert p == np.mean(sums >= ((column > 0) * ranks).sum())
+
+
+def test_many_folds_take_the_normal_distribution_with_its_variance_corrected_for_ties():
+    rng = np.random.default_rng(0)
+    for differences in (rng.normal(0.1, 1, size=(60, 6)), rng.integers(-2, 4, size=(20, 6)).astype(float)):
+        n = len(differences)
+        for column, p in zip(differences.T, signed_rank_p(differences), strict=True):
+            ranks = stats.rankdata(np.abs(column))
+            total = ranks[column > 0].sum() + ranks[column == 0].sum() / 2
+            variance = (ranks**2).sum() / 4  # mid-ranks lose (t³ - t)/12 of Σr² for every tie of t
+            assert p == pytest.approx(stats.norm.sf((total - n * (n + 1) / 4) / np.sqrt(variance)), rel=1e-12)
+
+
+def test_nobody_leaves_before_the_start_or_where_the_mean_is_not_behind():
+    steady = np.array([[0.9, 0.8]] * 4) + np.arange(4)[:, None] / 100
+    assert Wilcoxon().judge(standing_of_scores(steady[:3])).keep.all()
+    assert Wilcoxon().judge(standing_of_scores(steady[:3])).statistic[1] == 0.125
+    assert not Wilcoxon().judge(standing_of_scores(steady)).keep[1]
+    late = Wilcoxon(n_startup_folds=5).judge(standing_of_scores(steady))
+    assert late.keep.all()
+    assert np.isnan(late.statistic).all()
+
+    outlier = np.zeros((9, 2))
+    outlier[:, 1] = [-1, -2, -3, -4, -5, -6, -7, -8, 100]
+    found = Wilcoxon().judge(standing_of_scores(outlier))
+    assert found.statistic[1] < 0.1
+    assert found.keep.all()
+
+
+def test_folds_without_a_number():
+    """One that nobody has is left out; of whoever lacks one that another has nothing is said, as with Optuna."""
+    scores = np.column_stack([np.full(6, 0.9), np.full(6, 0.5), np.full(6, 0.5)]) + np.arange(6)[:, None] / 100
+    scores[2] = np.nan
+    scores[3, 2] = -np.inf
+    found = Wilcoxon().judge(standing_of_scores(scores))
+    assert found.statistic[1] == 1 / 32
+    assert np.isnan(found.statistic[2])
+    assert found.keep.tolist() == [True, False, True]
+
+
+def test_equal_differences_tie_whatever_their_last_bits():
+    leader = np.array([0.9, 0.8, 0.7, 0.6, 0.5])
+    scores = np.column_stack([leader, leader - 0.1, leader[::-1]])
+    behind = np.column_stack([np.full(5, 1.0), np.array([4, 2, 0, -2, -4])])
+    found = Wilcoxon().judge(standing_of_scores(scores))
+    np.testing.assert_array_equal(found.statistic[1:], signed_rank_p(behind.astype(float)))
+
+
+def test_an_equal_mean_is_not_behind_whatever_rounding_leaves_of_its_differences():
+    scores = np.array([[3, 7, 3, 5, 6, 6, 6], [9, 6, 2, 4, 5, 5, 5]]).T / 10
+    assert behind_leader(scores, 0)[:, 1].sum() > 0
+    found = Wilcoxon(p_threshold=0.2).judge(standing_of_scores(scores))
+    assert found.statistic[1] < 0.2
+    assert found.keep.all()
+
+
+def test_what_it_takes():
+    assert Wilcoxon().unfit(metric_named("roc_auc"), Course(5, 5, True, True)) is None
+    reason = Wilcoxon(n_startup_folds=7).unfit(metric_named("roc_auc"), Course(5, 5))
+    assert reason == "it drops none before 7 splits, and the last of 5 saves nothing"
+    assert Wilcoxon(p_threshold=0.125).unfit(metric_named("roc_auc"), Course(4, 4))  # 2⁻³ is not below
+    assert Wilcoxon(p_threshold=0.13).unfit(metric_named("roc_auc"), Course(4, 4)) is None
+    with pytest.raises(ho.InputError, match="n_startup_folds must be an integer of at least 2, got 1"):
+        Wilcoxon(n_startup_folds=1)
+    with pytest.raises(ho.InputError, match="p_threshold must be a number between 0 and 1, got 0"):
+        Wilcoxon(p_threshold=0)
+
+
+# The paired test by hand, against a loop, its size where it is exact, and how many more folds it asks for.
+
+
+def test_the_paired_test_by_hand():
     """Behind by .02, .04, .06: d̄ = .04, s = .02; k = 3, K = 10: t = 2/√(1/3 + 1/9) = 3; P(T₂ > 3) = .0477330."""
     leader = np.array([0.9, 0.8, 0.85])
     standing = standing_of_scores(np.column_stack([leader, leader - [0.02, 0.04, 0.06]]))
@@ -126,15 +224,7 @@ def test_folds_needed_in_a_verdict():
     assert np.isnan(loose.folds_needed[1])
 
 
-def test_fold_scores_of_a_real_metric():
-    rng = np.random.default_rng(1)
-    y = np.resize([0, 1], 120)
-    table = rng.normal(size=(120, 3)) + y[:, None] * [3.0, 2.8, 0.2]
-    found = Paired().judge(standing_of(y, table, "roc_auc", folds=np.repeat(np.arange(6), 20)))
-    assert found.keep.tolist() == [True, True, False]
-
-
-def test_what_it_takes():
+def test_what_the_paired_test_takes():
     for metric in ("roc_auc", "log_loss"):
         assert Paired().unfit(metric_named(metric), Course(4, 4, True, True)) is None
     few = Paired().unfit(metric_named("roc_auc"), Course(3, 3))
@@ -143,6 +233,9 @@ def test_what_it_takes():
     assert held_out == "its variance needs several folds in a repeat, but here every repeat is one split"
     for wrong in ({"alpha": 0.0}, {"power": 1.0}):
         with pytest.raises(ho.InputError, match=f"{next(iter(wrong))} must be a number between 0 and 1"):
+            Paired(**wrong)
+    for wrong in ({"pairs": "some"}, {"looks": 3}):
+        with pytest.raises(ho.InputError, match=f"{next(iter(wrong))} must be one of"):
             Paired(**wrong)
 
 
@@ -226,7 +319,101 @@ def test_of_alike_configurations_a_test_of_all_pairs_drops_as_often_as_their_gre
     assert 0.02 < times / n < 3 * alpha
 
 
-@pytest.mark.parametrize("wrong", [{"pairs": "some"}, {"looks": 3}], ids=str)
-def test_words_are_checked(wrong):
-    with pytest.raises(ho.InputError, match=f"{next(iter(wrong))} must be one of"):
-        Paired(**wrong)
+# Forgiving and aggressive: by hand, against a plain loop, and in searches.
+
+
+# The leader (0) has folds .8, .6, .9: its worst is .6, its mean .7667.
+FOLDS = np.array(
+    [
+        [0.8, 0.7, 0.5, 0.9, 0.8, 0.2],
+        [0.6, 0.8, 0.6, 0.1, 0.6, 0.9],
+        [0.9, 0.75, 0.6, 0.8, 0.9, 0.7],
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("rule", "kept", "below"),
+    [
+        (Forgiving(), [1, 1, 0, 1, 1, 1], 0.6 - 1.7 / 3),
+        (Aggressive(), [1, 0, 0, 0, 1, 0], 2.3 / 3 - 1.7 / 3),
+    ],
+)
+def test_the_rules_of_the_incumbent_by_hand(rule: Any, kept: list[int], below: float) -> None:
+    """Means: .7667, .75, .5667, .6, .7667, .6; one of exactly the worst fold, or of the leader's mean, stays."""
+    found = rule.judge(standing_of_scores(FOLDS, leader=0))
+    assert found.keep.astype(int).tolist() == kept
+    assert found.statistic[2] == pytest.approx(below)
+    assert np.isnan(found.statistic[0])
+
+
+@pytest.mark.parametrize("rule", [Forgiving(n_startup_folds=1), Aggressive(n_startup_folds=1)])
+def test_a_plain_loop_drops_the_same(rule: Any) -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        scores = rng.integers(0, 8, size=(rng.integers(1, 7), 9)) / 7
+        leader = int(scores.mean(axis=0).argmax())
+        kept = []
+        for column in scores.T:
+            bound = min(scores[:, leader]) if rule.name == "forgiving" else sum(scores[:, leader]) / len(scores)
+            kept.append(sum(column) / len(column) >= bound - 1e-9)
+        assert rule.judge(standing_of_scores(scores, leader=leader)).keep.tolist() == kept
+    assert rule.judge(
+        standing_of_scores(np.zeros((7, 3)), leader=0)
+    ).keep.all()  # twins at 0, where no slack is left
+
+
+def test_none_is_dropped_before_the_start() -> None:
+    for rule, first in ((Forgiving(), 3), (Aggressive(), 2)):
+        for k in range(1, 4):
+            found = rule.judge(standing_of_scores(FOLDS[:k], leader=0))
+            assert found.keep.all() == (k < first), (rule.name, k)
+
+
+@pytest.mark.parametrize("bad", [np.nan, -np.inf, np.inf])
+@pytest.mark.parametrize("rule", [Forgiving(), Aggressive()])
+def test_what_is_not_a_finite_number_is_not_compared(rule: Any, bad: float) -> None:
+    scores = FOLDS.copy()
+    scores[1, 2] = bad
+    assert rule.judge(standing_of_scores(scores, leader=0)).keep[2]
+    scores = FOLDS.copy()
+    scores[1, 0] = bad
+    assert rule.judge(standing_of_scores(scores, leader=0)).keep.all()
+
+
+def test_it_needs_a_split_to_save() -> None:
+    accuracy = metric_named("accuracy")
+    assert (
+        Forgiving().unfit(accuracy, Course(3, 3))
+        == "it drops none before 3 splits, and the last of 3 saves nothing"
+    )
+    assert Aggressive().unfit(accuracy, Course(3, 3)) is None
+    with pytest.raises(InputError, match="n_startup_folds must be an integer of at least 1, got 0"):
+        Aggressive(n_startup_folds=0)
+
+
+X, Y = make_classification(200, n_informative=3, flip_y=0.2, random_state=1)
+
+
+@pytest.mark.parametrize("drop", ["forgiving", "aggressive"])
+def test_an_adaptive_search_drops_what_a_loop_over_its_trials_would(drop: str) -> None:
+    """Each trial against the best before it, which has all its folds, on the folds so far."""
+    search = ho.HeldOutOptunaSearchCV(
+        KNeighborsClassifier(), {"n_neighbors": IntDistribution(1, 150)}, n_trials=12, cv=8, drop=drop,
+        random_state=0, n_bootstraps=50,
+    ).fit(X, Y)  # fmt: skip
+    tried = [{"n_neighbors": [each["n_neighbors"]]} for each in search.cv_results_["params"]]
+    whole = ho.HeldOutSearchCV(KNeighborsClassifier(), tried, cv=8, random_state=0, n_bootstraps=50).fit(X, Y)
+    folds = np.array([whole.cv_results_[f"split{k}_test_score"] for k in range(8)])
+    first, best, dropped = (3 if drop == "forgiving" else 2), 0, {}
+    for j in range(1, 12):
+        for k in range(first, 8):
+            own, other = folds[:k, j], folds[:k, best]
+            bound = other.min() if drop == "forgiving" else other.mean()
+            if 25 * k >= 50 and own.mean() < bound - 1e-9 and other.mean() >= own.mean():
+                dropped[j] = k - 1
+                break
+        else:
+            best = j if folds[:, j].mean() > folds[:, best].mean() + 1e-9 else best
+    assert dropped
+    assert {j: at for j, at in enumerate(search.cv_results_["dropped_at_split"]) if at >= 0} == dropped
