@@ -14,7 +14,7 @@ from sklearn.metrics import check_scoring, get_scorer, mean_squared_error, roc_a
 from sklearn.tree import DecisionTreeClassifier
 
 from heldout.configurations import make_configurations
-from heldout.data.checks import Memory
+from heldout.data.limits import Memory
 from heldout.data.row_part import RowPart
 from heldout.data.task import Task, truth_of
 from heldout.errors import HeldoutWarning, InputError
@@ -275,7 +275,7 @@ def test_more_than_half_of_the_memory_is_refused_before_fitting(monkeypatch: pyt
     needed = 2 * 9 * 2 * 8 + 6 * BYTES_A_CELL
     for memory, refused in ((2 * needed - 1, True), (2 * needed, False), (None, False)):
         there = memory and Memory(memory, "this machine's few bytes")
-        monkeypatch.setattr("heldout.data.checks.memory_there", lambda there=there: there)
+        monkeypatch.setattr("heldout.data.limits.memory_there", lambda there=there: there)
         if refused:
             with pytest.raises(InputError, match=r"need 0.0 GiB, more than half .* use a store"):
                 regression(COLUMNS, TARGET, [0, 99], method=None)

@@ -18,7 +18,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 import heldout as ho
 from heldout._record import json_safe
 from heldout.configurations import canonical_form
-from heldout.data.checks import effective_threads
+from heldout.data.limits import effective_threads
 from heldout.execution.executors.local import joblib_executor
 
 X, Y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2

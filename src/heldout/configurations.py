@@ -25,7 +25,7 @@ from scipy.stats.distributions import rv_frozen
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.model_selection import ParameterGrid
 
-from heldout.data.checks import MOST_CONFIGURATIONS, refuse_more_than
+from heldout.data.limits import MOST_CONFIGURATIONS, refuse_more_than
 from heldout.data.task import shortened
 from heldout.errors import ArgumentError, InputError, input_error, plain_values, text_of
 

@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
 from heldout.advice import Advice
-from heldout.advice.evidence import TableEvidence, installed_evidence
+from heldout.advice.flat_vs_nested import TableEvidence, installed_evidence
 from heldout.errors import InputError
 
 X, Y = make_classification(160, 4, n_informative=3, n_redundant=0, random_state=3)

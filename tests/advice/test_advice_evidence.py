@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from heldout.advice.evidence import N_NEAREST, TableEvidence, expected_change
+from heldout.advice.flat_vs_nested import N_NEAREST, TableEvidence, expected_change
 
 
 def lines(n=40, scenario="top3"):

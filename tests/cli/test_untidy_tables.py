@@ -233,7 +233,7 @@ def test_the_methods_text_says_what_was_missing_how_it_was_filled_and_what_the_e
     ],
 )
 def test_which_numbers_are_codes(values: list[Any], codes: list[str]) -> None:
-    from heldout.readers.cells import remarks_on_codes
+    from heldout.readers.missing_codes import remarks_on_codes
 
     found = remarks_on_codes(pd.DataFrame({"a b": values}))
     assert sorted(remark.partition(" is far")[0] for remark in found) == codes

@@ -29,7 +29,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 import heldout as ho
 from heldout.arguments.search import SearchArguments
 from heldout.configurations import Configuration, Configurations, make_configurations
-from heldout.data.checks import Memory
+from heldout.data.limits import Memory
 from heldout.data.task import Task, truth_of
 from heldout.errors import HeldoutWarning, InputError
 from heldout.evaluate import evaluate, evaluate_adaptive

@@ -15,8 +15,8 @@ from sklearn.model_selection import LeavePOut, RepeatedKFold
 
 import heldout as ho
 from heldout.cli.group import heldout
-from heldout.data import checks as limits
-from heldout.data.checks import Memory, effective_threads, enough_memory, memory_there, refuse_beyond_memory
+from heldout.data import limits
+from heldout.data.limits import Memory, effective_threads, enough_memory, memory_there, refuse_beyond_memory
 from heldout.data.task import Task, truth_of
 from heldout.dropping import drop_rule_of
 from heldout.errors import InputError

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from heldout.kernels import reference_curves
-from heldout.kernels.reference_curves import Lowess
+from heldout.kernels import lowess
+from heldout.kernels.lowess import Lowess
 
 X = np.array([0.02, 0.05, 0.05, 0.11, 0.2, 0.23, 0.3, 0.37, 0.37, 0.45, 0.52, 0.6, 0.61, 0.75, 0.8, 0.93])
 Y = np.array([0, 0, 1, 0, 0, 1, 0, 1, 0, 1, 1, 0, 1, 1, 1, 1.0])
@@ -32,7 +32,7 @@ def smooth(x: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None) -> n
 
 @pytest.fixture
 def without_interpolation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reference_curves, "DELTA", 0.0)
+    monkeypatch.setattr(lowess, "DELTA", 0.0)
 
 
 @pytest.mark.usefixtures("without_interpolation")
@@ -113,7 +113,7 @@ def test_knots_are_those_of_r(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(
         found[np.array([1, 2, 50, 111, 150, 201, 250, 300]) - 1], KNOTTED, rtol=0, atol=1e-12
     )
-    monkeypatch.setattr(reference_curves, "DELTA", 0.0)
+    monkeypatch.setattr(lowess, "DELTA", 0.0)
     everywhere = smooth(x, y)
     np.testing.assert_allclose(found, everywhere, rtol=0, atol=2e-3)
     assert (found != everywhere).any()

@@ -7,7 +7,7 @@ import pytest
 
 from heldout.data.task import truth_of
 from heldout.errors import InputError
-from heldout.kernels.reference_curves import Lowess
+from heldout.kernels.lowess import Lowess
 from heldout.metrics import E90, ECI, ICI, Emax
 from heldout.metrics.base import Metric, Needs
 from heldout.metrics.calibration import _Kept

@@ -30,7 +30,7 @@ from heldout.arguments.search import SearchArguments, repeatable
 from heldout.errors import InputError
 from heldout.execution.copies import with_copies_together
 from heldout.protocols.drawn_rows import drawn_rows
-from heldout.protocols.learning import subsampled_folds, training_counts
+from heldout.protocols.learning_curve import subsampled_folds, training_counts
 
 CANCER = load_breast_cancer()
 X, Y = CANCER.data[:90, [1, 4, 8]], CANCER.target[:90]

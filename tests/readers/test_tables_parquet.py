@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import heldout as ho
-from heldout.data.checks import Memory
+from heldout.data.limits import Memory
 from heldout.errors import InputError
 from heldout.readers.tables import read_table
 
@@ -92,10 +92,10 @@ def test_columns_of_one_name_are_refused(tmp_path: Path, names: list[str]) -> No
 def test_more_rows_than_fit_in_memory_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path / "p.parquet", pa.array(np.zeros(1000, dtype=np.float32)))
     needed = 2 * 1000 * (8 + 4)  # the bytes of a whole number and a float32, as they are read and in pandas
-    monkeypatch.setattr("heldout.data.checks.memory_there", lambda: Memory(needed, "this machine's few bytes"))
+    monkeypatch.setattr("heldout.data.limits.memory_there", lambda: Memory(needed, "this machine's few bytes"))
 
     assert ho.read_predictions(path, target="y").predictions.frame["m"].dtype == np.float32
-    monkeypatch.setattr("heldout.data.checks.memory_there", lambda: Memory(needed - 1, "this machine's few bytes"))
+    monkeypatch.setattr("heldout.data.limits.memory_there", lambda: Memory(needed - 1, "this machine's few bytes"))
     with pytest.raises(InputError, match=r"the 1,000 rows of 2 columns in .*p\.parquet need") as refused:
         ho.read_predictions(path, target="y")
     assert str(refused.value).endswith(

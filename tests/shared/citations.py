@@ -8,7 +8,7 @@ from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.imputation.backward import BackwardSelection
 from heldout.imputation.settings import SOURCES_OF_ORDER, Imputation
 from heldout.metrics.named import DECLARED
-from heldout.protocols.learning import IPL
+from heldout.protocols.learning_curve import IPL
 from heldout.protocols.nested import conclusion as nested
 from heldout.protocols.validation.corrections import CORRECTIONS
 from heldout.protocols.validation.curves import CALIBRATION_SOURCES, DECISION_SOURCES, ROC_SOURCES

@@ -5,8 +5,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from heldout.advice import evidence as installed
-from heldout.advice.evidence import TableEvidence, from_csv, installed_evidence
+from heldout.advice import flat_vs_nested as installed
+from heldout.advice.flat_vs_nested import TableEvidence, from_csv, installed_evidence
 from heldout_papers.flat_vs_nested.advice_evidence import as_csv, evidence_of, main, write_evidence
 
 EVIDENCE = Path(__file__).parents[2] / "evidence"

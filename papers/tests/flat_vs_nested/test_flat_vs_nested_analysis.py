@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from heldout.advice.evidence import mean_interval
+from heldout.advice.flat_vs_nested import mean_interval
 from heldout.errors import InputError
 from heldout_papers.flat_vs_nested import FlatVsNestedStudy
 from heldout_papers.flat_vs_nested.accuracies import Accuracies, mean_ranks, table_ranks

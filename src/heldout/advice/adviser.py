@@ -19,10 +19,11 @@ from heldout.advice.costs import (
     timed_fits,
     worst_case_of,
 )
-from heldout.advice.evidence import Expected, expected_change, installed_evidence
+from heldout.advice.flat_vs_nested import Expected, expected_change, installed_evidence
 from heldout.advice.recommendation import Recommendation, between, recommendation, said
 from heldout.arguments.search import SearchArguments
-from heldout.data.checks import check_jobs, check_seconds
+from heldout.data.checks import check_seconds
+from heldout.data.limits import check_jobs
 from heldout.data.task import TaskKind
 
 SMALL = 100

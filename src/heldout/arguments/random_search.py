@@ -15,7 +15,8 @@ from sklearn.model_selection import ParameterSampler
 from heldout._streams import numpy_seed
 from heldout._text import counted
 from heldout.configurations import Configurations, checked_entries
-from heldout.data.checks import MOST_CONFIGURATIONS, check_count, refuse_more_than
+from heldout.data.checks import check_count
+from heldout.data.limits import MOST_CONFIGURATIONS, refuse_more_than
 from heldout.data.task import shortened
 from heldout.errors import ArgumentError, HeldoutWarning, InputError, reason_of
 

@@ -19,7 +19,7 @@ from heldout.cli.options import (
     option,
     quiet_option,
 )
-from heldout.data import checks
+from heldout.data import checks, limits
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ class EstimateOptions:
         argument="random_state",
         check=entropy_of,
     )
-    n_jobs: int | None = option("Threads that compute the bootstraps; -1 for all cores.", check=checks.check_jobs)
+    n_jobs: int | None = option("Threads that compute the bootstraps; -1 for all cores.", check=limits.check_jobs)
     out: str | None = option(
         "The folder for estimate.json, report.html, methods.md and card.md; by default nothing is written.",
         metavar="DIR",

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple, TypedDict, Unpack, get_args, get_origin, get
 import click
 
 from heldout import _defaults
-from heldout.data.checks import TASKS, check_choice, check_jobs, check_timeout, usual_name
+from heldout.data.checks import TASKS, check_choice, check_timeout, usual_name
+from heldout.data.limits import check_jobs
 from heldout.errors import InputError
 
 _OUTER_COMMA = re.compile(r",(?![^(\[]*[)\]])")

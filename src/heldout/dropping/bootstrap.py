@@ -7,7 +7,8 @@ import numpy as np
 
 from heldout._streams import stream
 from heldout._types import Counts, Floats, Indices
-from heldout.data.checks import MOST_BOOTSTRAPS, check_choice, check_count, checked_flag, refuse_more_than
+from heldout.data.checks import check_choice, check_count, checked_flag
+from heldout.data.limits import MOST_BOOTSTRAPS, refuse_more_than
 from heldout.dropping.base import Course, Racing, Standing, Verdict, check_share, verdict
 from heldout.errors import InputError
 from heldout.metrics.base import Metric, oriented, quiet_if_foreign

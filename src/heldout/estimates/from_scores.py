@@ -10,7 +10,8 @@ from heldout import _defaults
 from heldout._streams import RandomState
 from heldout._text import counted
 from heldout._types import Floats, Indices
-from heldout.data.checks import check_count, check_room, checked_flag
+from heldout.data.checks import check_count, checked_flag
+from heldout.data.limits import check_room
 from heldout.data.row_labels import in_one_order
 from heldout.data.task import array_of, distinct, numbers_of, shortened
 from heldout.errors import InputError

@@ -12,7 +12,8 @@ from heldout import _defaults
 from heldout._streams import DrawnSeed, RandomState
 from heldout._text import counted
 from heldout.configurations import are_same
-from heldout.data.checks import FEWER, call_text, check_aggregate, check_room, checked_flag, enough_memory
+from heldout.data.checks import call_text, check_aggregate, checked_flag
+from heldout.data.limits import FEWER, check_room, enough_memory
 from heldout.data.row_labels import in_one_order
 from heldout.data.task import (
     TaskKind,

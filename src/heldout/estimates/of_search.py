@@ -15,7 +15,8 @@ import numpy as np
 
 from heldout import _defaults
 from heldout._types import Array, Floats
-from heldout.data.checks import check_aggregate, check_interval_settings, check_rows_of_bootstrap, effective_threads
+from heldout.data.checks import check_aggregate, check_interval_settings, check_rows_of_bootstrap
+from heldout.data.limits import effective_threads
 from heldout.data.task import Task, Truth
 from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError, reason_of

@@ -12,7 +12,7 @@ from heldout import _defaults
 from heldout._streams import RandomState, entropy_of
 from heldout._text import is_one_of
 from heldout._types import Array, Floats
-from heldout.data import checks
+from heldout.data import checks, limits
 from heldout.errors import InputError
 from heldout.estimates.types import Alternative
 from heldout.metrics.aggregate import reads_ranks
@@ -153,7 +153,7 @@ def settings_of(
         confidence_level,
         alternative,
         entropy_of(random_state),
-        checks.effective_threads(n_jobs),
+        limits.effective_threads(n_jobs),
         blocks_of(block_length),
         n_rows_of_bootstrap,
     )

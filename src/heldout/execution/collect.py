@@ -15,7 +15,7 @@ import numpy as np
 
 from heldout._types import Array, Floats, Indices
 from heldout.configurations import Configurations
-from heldout.data.checks import SHARE, memory_there
+from heldout.data.limits import SHARE, memory_there
 from heldout.data.row_part import RowPart
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, Dropped, dropped_at

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from heldout._text import counted
-from heldout.data.checks import memory_there
+from heldout.data.limits import memory_there
 from heldout.errors import HeldoutWarning, InputError
 from heldout.execution.cells import CellKey, CellResult, CellState, FittedModel
 from heldout.execution.collect import KeptModels, RaceResults

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from heldout.data.checks import memory_there
+from heldout.data.limits import memory_there
 from heldout.data.row_part import RowPart, row_part
 from heldout.data.task import TaskKind
 from heldout.estimates.data_flags import too_small_out_of_bag

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from heldout._streams import numpy_seed
-from heldout.data.checks import check_fits, refuse_beyond_memory
+from heldout.data.limits import check_fits, refuse_beyond_memory
 from heldout.data.row_part import RowPart
 from heldout.data.task import Truth
 from heldout.dropping.base import DropRule

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from heldout import _defaults
-from heldout.data.checks import check_jobs, effective_threads, memory_there
+from heldout.data.limits import check_jobs, effective_threads, memory_there
 from heldout.data.row_part import RowPart
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier

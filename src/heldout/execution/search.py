@@ -15,7 +15,7 @@ from heldout import _defaults
 from heldout._text import counted
 from heldout._types import Indices
 from heldout.configurations import Configuration, Configurations
-from heldout.data.checks import check_fits
+from heldout.data.limits import check_fits
 from heldout.data.task import Task, Truth, shortened
 from heldout.dropping import SearchStrategy, drop_rule_of
 from heldout.dropping.base import Course, DropRule

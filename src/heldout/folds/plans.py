@@ -39,7 +39,8 @@ from sklearn.utils.multiclass import type_of_target
 from heldout._streams import RandomState, entropy_of, numpy_seed
 from heldout._text import counted
 from heldout._types import Array, Booleans, Indices
-from heldout.data.checks import MOST_SPLITS, check_count, refuse_more_than
+from heldout.data.checks import check_count
+from heldout.data.limits import MOST_SPLITS, refuse_more_than
 from heldout.data.task import Task, checked_groups, distinct, has_fields, labels_text
 from heldout.errors import InputError
 

@@ -22,7 +22,8 @@ from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit, che
 from heldout._streams import numpy_seed
 from heldout._text import counted
 from heldout._types import Array, Booleans, Codes, Indices
-from heldout.data.checks import MOST_SPLITS, check_count, check_fits, refuse_beyond_memory, refuse_more_than
+from heldout.data.checks import check_count
+from heldout.data.limits import MOST_SPLITS, check_fits, refuse_beyond_memory, refuse_more_than
 from heldout.data.task import Task, TaskKind, labels_text, shortened
 from heldout.errors import InputError
 from heldout.folds.plans import FoldPlan, PairedHoldOut, check_class_sizes, pairs_in_halves, plan_of_cv, rounds_of

@@ -1,7 +1,7 @@
 """Chained equations: every column with missing values is drawn from the others, in turn, until the draws settle.
 
 Each column is given what suits it, a linear regression for numbers and a logistic one for categories, and each of
-these is drawn, coefficients included (``posterior.py``).
+these is drawn, coefficients included.
 """
 
 from __future__ import annotations

@@ -28,9 +28,10 @@ from heldout._types import Array, Booleans, Floats, Indices, Weightings
 from heldout.data.checks import check_count
 from heldout.data.task import TaskKind, Truth
 from heldout.kernels.dispatch import BinnedGaps, LogisticFits, total_weight
+from heldout.kernels.lowess import Lowess
 from heldout.kernels.reference import Columns, check_columns, check_weightings, sum_in_order
 from heldout.kernels.reference_cox import SLOPE, CoxFits
-from heldout.kernels.reference_curves import LineFits, Lowess
+from heldout.kernels.reference_curves import LineFits
 from heldout.metrics.base import (
     ByKind,
     Derived,

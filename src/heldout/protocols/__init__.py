@@ -25,7 +25,7 @@ from heldout.protocols.algorithms.comparison import (
     Relevance,
 )
 from heldout.protocols.algorithms.protocol import compare_algorithms
-from heldout.protocols.learning import CurvePoint, LearningCurve, PowerLaw, learning_curve
+from heldout.protocols.learning_curve import CurvePoint, LearningCurve, PowerLaw, learning_curve
 from heldout.protocols.nested.estimate import Agreement, NestedEstimate, OuterFold
 from heldout.protocols.nested.intervals import BatesHastieTibshirani
 from heldout.protocols.nested.protocol import nested_cv

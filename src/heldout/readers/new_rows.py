@@ -16,9 +16,10 @@ from heldout.data.task import shortened
 from heldout.errors import InputError, UnusablePredictionError, reason_of
 from heldout.imputation.imputed_model import Completion, member_of
 from heldout.metrics.survival_model import gives_survival, last_step, risks, survival
-from heldout.readers.cells import DATE_PARTS, code_of, date_columns, remarks_on_codes
+from heldout.readers.cells import DATE_PARTS, code_of, date_columns
 from heldout.readers.columns import free_name, plain, quoted, reads_as_number
 from heldout.readers.csv_table import DECIMAL_COMMA, read_cells
+from heldout.readers.missing_codes import remarks_on_codes
 from heldout.readers.saved_model import parts_of
 from heldout.readers.tables import Table, kind_of_file
 from heldout.spaces.cox import CoxModel

@@ -26,7 +26,7 @@ from heldout.data.task import (
     truth_of,
 )
 from heldout.errors import InputError
-from heldout.readers.cells import DATE_PARTS, alike, as_categories, date_columns, remarks_on_codes
+from heldout.readers.cells import DATE_PARTS, alike, as_categories, date_columns
 from heldout.readers.columns import (
     check_complete,
     check_numbers,
@@ -38,6 +38,7 @@ from heldout.readers.columns import (
     text_of,
 )
 from heldout.readers.csv_table import DECIMAL_COMMA, MISSING_TOKENS, NO_ANSWER, CellFormat
+from heldout.readers.missing_codes import remarks_on_codes
 from heldout.readers.predictors import (
     excluded_columns,
     neither_labels_nor_numbers,

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from heldout._text import is_one_of
-from heldout.data.checks import FEWER, enough_memory, refuse_beyond_memory
+from heldout.data.limits import FEWER, enough_memory, refuse_beyond_memory
 from heldout.data.row_labels import row_labels
 from heldout.errors import InputError, MissingExtraError, no_file, shown_path
 from heldout.readers.columns import check_names, damage_refused, named_columns, quoted, reads_as_number

@@ -10,7 +10,7 @@ import numpy as np
 from heldout.errors import InputError, unwritable
 from heldout.estimates.base import quantity_sentence
 from heldout.metrics.named import direction_sentence
-from heldout.protocols.learning import LearningCurve
+from heldout.protocols.learning_curve import LearningCurve
 from heldout.protocols.words import QUANTITY_IPL, method_words
 from heldout.references import REFERENCES
 from heldout.report.displays import pages

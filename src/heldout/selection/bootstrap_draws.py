@@ -195,7 +195,7 @@ def map_blocks(
     n_bootstraps : int
         B.
     n_threads : int
-        See ``heldout.data.checks.effective_threads``.
+        See ``heldout.data.limits.effective_threads``.
     block : int
         The most bootstraps per call.
 

@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
-from heldout.protocols.learning import PowerLaw
+from heldout.protocols.learning_curve import PowerLaw
 
 X, Y = make_classification(n_samples=80, n_features=4, flip_y=0.2, random_state=0)
 SIZES = (0.25, 0.5, 0.75)
@@ -162,7 +162,7 @@ def test_the_best_by_the_curves_may_overtake_beyond_the_largest_size():
 
 
 def test_poor_and_flat_curves_are_flagged():
-    from heldout.protocols.learning import _flags_of_fit
+    from heldout.protocols.learning_curve import _flags_of_fit
 
     assert set(_flags_of_fit(PowerLaw(1.0, 0.5, 0.0, 0.02, 3.0))) == {"curve_misfit"}
     assert set(_flags_of_fit(PowerLaw(0.0, 0.0, 0.3, 0.02, 1.0))) == {"curve_flat"}

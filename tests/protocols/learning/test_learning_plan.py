@@ -7,7 +7,7 @@ import pytest
 
 import heldout as ho
 from heldout.data.task import Task, TaskKind, truth_of
-from heldout.protocols.learning import subsampled_folds, training_counts
+from heldout.protocols.learning_curve import subsampled_folds, training_counts
 
 COUNTS = (12, 20, 33, 48)
 

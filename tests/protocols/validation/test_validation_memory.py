@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from heldout.data.checks import Memory
+from heldout.data.limits import Memory
 from heldout.errors import InputError
 from heldout.execution.plan import BYTES_A_CELL
 from heldout.protocols import Imputation, bootstrap_validate
@@ -40,7 +40,7 @@ def test_what_does_not_fit_is_refused_before_anything_is_drawn(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     n_bootstraps = 5 * 10**6
-    monkeypatch.setattr("heldout.data.checks.memory_there", lambda: Memory(2**30, "this machine's 1.0 GiB"))
+    monkeypatch.setattr("heldout.data.limits.memory_there", lambda: Memory(2**30, "this machine's 1.0 GiB"))
     with pytest.raises(InputError, match=r"5,000,002 fits on 40 rows need .* use a store, fewer bootstraps"):
         bootstrap_validate(LinearRegression(), X, X[:, 1], n_bootstraps=n_bootstraps, random_state=0)
     with pytest.raises(InputError, match=r"use fewer bootstraps"):
@@ -55,10 +55,10 @@ def test_a_store_takes_what_the_fits_say(monkeypatch: pytest.MonkeyPatch, tmp_pa
     # 6 models: 66 fits on 40 rows. Drawn 1, kept 8, and of one model at a time gathered 16 and scored 64 bytes.
     needed = 66 * (40 * (1 + 8) + BYTES_A_CELL) + 10 * 40 * (16 + 64)
     monkeypatch.setattr(
-        "heldout.data.checks.memory_there", lambda: Memory(2 * needed - 1, "this machine's few bytes")
+        "heldout.data.limits.memory_there", lambda: Memory(2 * needed - 1, "this machine's few bytes")
     )
     with pytest.raises(InputError, match="use a store"):
         bootstrap_validate(models, X, X[:, 1], **settings)
     bootstrap_validate(models, X, X[:, 1], **settings, store=tmp_path / "run.db")
-    monkeypatch.setattr("heldout.data.checks.memory_there", lambda: Memory(2 * needed, "this machine's few bytes"))
+    monkeypatch.setattr("heldout.data.limits.memory_there", lambda: Memory(2 * needed, "this machine's few bytes"))
     bootstrap_validate(models, X, X[:, 1], **settings)

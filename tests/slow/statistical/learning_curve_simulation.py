@@ -18,7 +18,7 @@ from scipy.special import ndtr
 import heldout as ho
 from heldout.data.task import Task, truth_of
 from heldout.metrics import metric_named
-from heldout.protocols.learning import SIZES, laws_of, subsampled_folds, training_counts
+from heldout.protocols.learning_curve import SIZES, laws_of, subsampled_folds, training_counts
 
 METHODS = ("uncorrected", "wmc", "wmcs", "ipl")
 

@@ -21,7 +21,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from heldout._version import __version__
-from heldout.data.checks import check_jobs
+from heldout.data.limits import check_jobs
 from heldout.errors import StoreError
 from heldout.execution.executors.worker import end_with, end_workers_with_this_process
 from heldout.execution.threads import single_threaded

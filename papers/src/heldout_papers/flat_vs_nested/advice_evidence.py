@@ -12,8 +12,8 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from heldout.advice import evidence as installed
-from heldout.advice.evidence import PUBLISHED, TableEvidence
+from heldout.advice import flat_vs_nested as installed
+from heldout.advice.flat_vs_nested import PUBLISHED, TableEvidence
 from heldout_papers.flat_vs_nested.accuracies import Accuracies
 from heldout_papers.flat_vs_nested.analysis import gains, scenarios_of
 
@@ -45,7 +45,7 @@ def evidence_of(frame: Any) -> tuple[TableEvidence, ...]:
 
 
 def as_csv(evidence: Sequence[TableEvidence]) -> str:
-    """The text of the installed file, which ``heldout.advice.evidence.from_csv`` reads."""
+    """The text of the installed file, which ``heldout.advice.flat_vs_nested.from_csv`` reads."""
     text = io.StringIO()
     writer = csv.DictWriter(text, [field.name for field in fields(TableEvidence)], lineterminator="\n")
     writer.writeheader()

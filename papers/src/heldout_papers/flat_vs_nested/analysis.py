@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import wilcoxon
 
 from heldout._text import counted
-from heldout.advice.evidence import mean_interval
+from heldout.advice.flat_vs_nested import mean_interval
 from heldout_papers.flat_vs_nested.accuracies import Accuracies, Floats, best
 from heldout_papers.spaces import cawley_talbot, wainer_cawley
 

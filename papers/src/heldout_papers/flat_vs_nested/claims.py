@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from heldout._text import counted
-from heldout.advice.evidence import CONFIDENCE
+from heldout.advice.flat_vs_nested import CONFIDENCE
 from heldout_papers.engine.claims import (
     Above,
     Claim,

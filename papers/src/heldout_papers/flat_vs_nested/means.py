@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from heldout.advice.evidence import bootstrap_draws
+from heldout.advice.flat_vs_nested import bootstrap_draws
 from heldout_papers.engine.claims import Mean
 from heldout_papers.flat_vs_nested.accuracies import Accuracies, Estimated, Floats, table_ranks
 from heldout_papers.flat_vs_nested.analysis import (

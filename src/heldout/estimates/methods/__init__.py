@@ -5,7 +5,8 @@ from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import Any, cast
 
-from heldout.data.checks import FEWER, called, enough_memory, unknown
+from heldout.data.checks import called, unknown
+from heldout.data.limits import FEWER, enough_memory
 from heldout.errors import InputError
 from heldout.estimates.base import PREDICTIONS, Method
 from heldout.estimates.coverage import coverage_of

@@ -25,7 +25,8 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from heldout import _defaults
 from heldout._loky import WORKERS_ENDED, forget_folder, gives_results_one_by_one, track_folder
-from heldout.data.checks import check_jobs, check_timeout
+from heldout.data.checks import check_timeout
+from heldout.data.limits import check_jobs
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult
 from heldout.execution.executors import Executor, WorkersLostError, worker

@@ -1,4 +1,4 @@
-// Calibration of every column: BinnedGaps and LogisticFits of reference_calibration.py.
+// Calibration of every column: BinnedGaps and LogisticFits of reference_curves.py.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Twice the concordant pairs of every column, ties once: ConcordanceSums of reference_concordance.py.
+// Twice the concordant pairs of every column, ties once: ConcordanceSums of reference.py.
 #pragma once
 
 #include "divided.hpp"

@@ -1,4 +1,4 @@
-// Matrices of support vector machines, to the last bit as libsvm computes their entries: reference_kernel_matrices.py.
+// Matrices of support vector machines, to the last bit as libsvm computes their entries. NumPy has no twin of them.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Spearman's correlation of every column with a target: RankCorrelations of reference_correlation.py.
+// Spearman's correlation of every column with a target: RankCorrelations of reference.py.
 #pragma once
 
 #include <vector>

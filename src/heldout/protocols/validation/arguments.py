@@ -13,15 +13,8 @@ from heldout._types import Array, Floats
 from heldout.arguments.search import check_weights_fit, repeatable, routed_to_fit
 from heldout.arguments.target import checked_target, rows_of, task_of
 from heldout.configurations import Configurations, checked_model, make_configurations
-from heldout.data.checks import (
-    RMS,
-    TWO_STAGE,
-    check_count,
-    check_interval_settings,
-    checked_flag,
-    effective_threads,
-    usual_name,
-)
+from heldout.data.checks import RMS, TWO_STAGE, check_count, check_interval_settings, checked_flag, usual_name
+from heldout.data.limits import effective_threads
 from heldout.data.row_labels import in_one_order
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.errors import InputError

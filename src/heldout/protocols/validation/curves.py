@@ -21,7 +21,8 @@ from heldout.data.task import TaskKind, labels_text
 from heldout.errors import InputError
 from heldout.estimates.intervals import order_statistic
 from heldout.flags import Flag
-from heldout.kernels.reference_curves import Lowess, net_benefit, roc_points
+from heldout.kernels.lowess import Lowess
+from heldout.kernels.reference_curves import net_benefit, roc_points
 from heldout.metrics.base import Response
 from heldout.metrics.survival import observed_by
 from heldout.protocols.drawn_rows import drawn_rows

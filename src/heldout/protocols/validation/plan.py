@@ -14,7 +14,7 @@ from heldout._sklearn import params_at, rows_at, split_rows
 from heldout._streams import stream
 from heldout._types import Array, Counts, Floats
 from heldout.configurations import Configuration, Configurations
-from heldout.data.checks import MOST_FITS, refuse_beyond_memory, refuse_more_than
+from heldout.data.limits import MOST_FITS, refuse_beyond_memory, refuse_more_than
 from heldout.data.task import Task, Truth
 from heldout.errors import NoExit
 from heldout.execution.cells import CellKey, CellResult, CellState, check_predictions

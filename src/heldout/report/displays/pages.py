@@ -7,7 +7,7 @@ import numpy as np
 
 from heldout._text import number_text
 from heldout.metrics.named import in_sentence
-from heldout.protocols.learning import LearningCurve
+from heldout.protocols.learning_curve import LearningCurve
 from heldout.report.displays.base import Display, configurations_axis, name_text, plain_text, two_lines
 from heldout.report.entries import Facts
 from heldout.scales import BAND, BLUE, INK, MORE_SERIES, MUTED, SERIES, SKY, VERMILLION, Scale, reach_of
