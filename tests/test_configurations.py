@@ -136,11 +136,6 @@ def test_ids_are_the_same_in_another_process() -> None:
     assert [there] == ids(SVC(class_weight={0: 1, 1: 2}), {"C": [2]})
 
 
-def test_canonical_json_can_be_read() -> None:
-    ((_, text),) = make_configurations(PIPELINE).identities()
-    assert json.loads(text)["estimator"] == "sklearn.pipeline.Pipeline"
-
-
 def scaled_by(factor: float) -> Callable[[Any], Any]:
     def scale(X: Any) -> Any:
         return factor * X
@@ -203,14 +198,9 @@ def test_canonical_forms_are_json_and_stable(value: Any) -> None:
 
 def test_arrays_differ_by_type_shape_and_values() -> None:
     arrays = [np.arange(4), np.arange(4).reshape(2, 2), np.arange(4.0), np.arange(1, 5)]
-    assert len({json.dumps(canonical_form(array)) for array in arrays}) == 4
-
-
-def test_arrays_of_objects_are_read_by_their_values() -> None:
-    labels = [np.array(each, dtype=object) for each in (["a", "b"], ["a", "c"], [["a", "b"]], [1, "b"])]
-    forms = [json.dumps(canonical_form(array)) for array in labels]
-    assert len(set(forms)) == 4
-    assert json.dumps(canonical_form(labels[0].copy())) == forms[0]
+    arrays += [np.array(each, dtype=object) for each in (["a", "b"], ["a", "c"], [["a", "b"]], [1, "b"])]
+    assert len({json.dumps(canonical_form(array)) for array in arrays}) == len(arrays)
+    assert canonical_form(arrays[4].copy()) == canonical_form(arrays[4])
 
 
 def test_a_large_value_without_a_canonical_form_is_shortened() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import check_scoring, get_scorer, mean_squared_error, roc_auc_score
+from sklearn.metrics import get_scorer, roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
 from heldout.configurations import make_configurations
@@ -134,11 +134,6 @@ def test_the_record_is_whole() -> None:
     assert found.provenance["fingerprint_of_rows"] == found.task.fingerprint()
 
 
-def test_no_refit_no_model_no_method_no_estimate() -> None:
-    found = regression(COLUMNS, TARGET, [0, 1], refit=False, method=None)
-    assert found.model is None and found.estimate is None and found.estimates == {}
-
-
 def test_choice_can_be_made_by_somebody_else() -> None:
     found = regression(COLUMNS, TARGET, [0, 1], choose=lambda collected, configurations: 1)
     assert found.winner == 1 and found.estimate is not None and found.estimate.selected == 1
@@ -155,24 +150,6 @@ def test_choice_can_be_made_by_somebody_else() -> None:
 def test_settings_are_checked_before_anything_is_fitted(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         regression(COLUMNS, TARGET, [99], **settings)  # fitting would fail: there is no column 99
-
-
-def opaque(model: Any, X: Any, y: Any) -> float:
-    return -float(mean_squared_error(y, model.predict(X)))
-
-
-@pytest.mark.parametrize(
-    ("settings", "words"), [({"method": "bbc"}, "method='tt'"), ({"aggregate": "pooled", "method": "tt"}, "pooled")]
-)
-def test_a_closed_scorer_has_fold_scores_only(settings: dict[str, Any], words: str) -> None:
-    task = Task(COLUMNS, truth_of(TARGET, "regression"))
-    grid, folds = make_configurations(Scripted(), {"column": [0, 1]}), make_folds(task, 3)
-    scoring = make_scoring(task.truth, opaque)
-    with pytest.raises(InputError, match=words):
-        run_search(task, grid, folds, scoring, **settings)
-    found = run_search(task, grid, folds, scoring, method="tt")
-    assert found.winner == 0 and found.pooled_scores == {} and found.metrics == {"score": None}
-    assert found.estimate is not None and found.estimate.uncorrected == pytest.approx(-1)
 
 
 def auc_search(y: Any, X: Any, cv: Any, groups: Any = None, **settings: Any) -> Evaluation:
@@ -252,19 +229,6 @@ def test_a_class_in_one_group_cannot_be_drawn() -> None:
     assert too_few_to_draw(Task(task.X, task.truth), reads_every_class) is None
     alone = Task(task.X, task.truth, np.zeros(6))
     assert "at least 2 groups are needed" in str(too_few_to_draw(alone, reads_every_class))
-
-
-def test_several_scorers_are_one_search() -> None:
-    task = Task(COLUMNS, truth_of(TARGET, "regression"))
-    scorers = check_scoring(Scripted(), ["neg_mean_squared_error", "neg_median_absolute_error"])
-    grid, folds = make_configurations(Scripted(), {"column": [0, 1]}), make_folds(task, 3)
-    winners = {}
-    for name in ("neg_mean_squared_error", "neg_median_absolute_error"):
-        found = run_search(task, grid, folds, make_scoring(task.truth, scorers, name), n_bootstraps=20)
-        assert found.refit_metric == name and found.estimate is found.estimates[name]
-        assert {estimate.selected for estimate in found.estimates.values()} == {found.winner}
-        winners[name] = found.winner
-    assert winners == {"neg_mean_squared_error": 0, "neg_median_absolute_error": 1}
 
 
 def test_more_than_half_of_the_memory_is_refused_before_fitting(monkeypatch: pytest.MonkeyPatch) -> None:

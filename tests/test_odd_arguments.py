@@ -1,7 +1,5 @@
 """Arguments that scikit-learn, joblib or NumPy would answer with an error of their own are refused as input."""
 
-import contextlib
-import inspect
 import re
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,6 @@ from scipy.sparse import csr_matrix
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils._param_validation import InvalidParameterError
 
 import heldout as ho
 from heldout._record import json_safe
@@ -23,6 +20,7 @@ from heldout.execution.executors.local import joblib_executor
 
 X, Y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2
 TREE, GRID = DecisionTreeClassifier(), {"max_depth": [1, 2]}
+SCORES = np.random.default_rng(1).random((20, 3))
 
 
 @pytest.mark.parametrize("search", [ho.nested_cv, ho.bootstrap_search])
@@ -157,32 +155,3 @@ def test_a_file_that_cannot_be_written_or_is_missing_is_refused(tmp_path: Path) 
         ho.InputError, match=r"path must end in \.html, as the report is an HTML page, got '.*\.pdf'"
     ):
         search.report(tmp_path / "report.pdf")
-
-
-SCORES = np.random.default_rng(1).random((20, 3))
-CALLS: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any]]] = {
-    "estimate": (ho.estimate, (Y, SCORES), {"metric": "roc_auc"}),
-    "compare_estimates": (ho.compare_estimates, (Y, SCORES), {"metric": "roc_auc", "methods": ["cv", "bbc"]}),
-    "compare_configurations": (ho.compare_configurations, (Y, SCORES), {"metric": "roc_auc"}),
-    "estimate_from_scores": (ho.estimate_from_scores, (SCORES,), {"greater_is_better": True, "method": "bbc_f"}),
-    "search": (lambda **given: ho.HeldOutSearchCV(TREE, GRID, **given).fit(X, Y), (), {"cv": 2}),
-}
-
-
-@pytest.mark.parametrize(
-    "odd", [np.array([]), np.array([1, 2]), {}, object()], ids=["empty", "array", "dict", "object"]
-)
-@pytest.mark.parametrize("name", CALLS)
-@pytest.mark.filterwarnings("ignore::heldout.HeldoutWarning")
-def test_no_argument_is_answered_with_an_error_of_python(name: str, odd: Any) -> None:
-    """Arrays among them, which are no condition and compare with words one by one."""
-    call, rows, usual = CALLS[name]
-    takes = ho.HeldOutSearchCV if name == "search" else call
-    parameters = [
-        each.name for each in inspect.signature(takes).parameters.values()
-        if each.kind is each.KEYWORD_ONLY and each.name not in ("n_jobs", "store", "random_state")
-    ]  # fmt: skip
-    assert len(parameters) > 8
-    for parameter in parameters:
-        with contextlib.suppress(ho.InputError, InvalidParameterError):
-            call(*rows, **{"n_bootstraps": 10, "random_state": 0, **usual, parameter: odd})

@@ -1,5 +1,7 @@
 """A parameter that takes a word takes any object: what is no word is refused with one line, and fits nothing."""
 
+import contextlib
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils._param_validation import InvalidParameterError
 
 import heldout as ho
 from heldout._text import is_one_of
@@ -26,7 +29,7 @@ ODD = {
 
 
 def searched(**given: Any) -> Any:
-    return ho.HeldOutSearchCV(TREE, GRID, cv=3, **FEW, **given).fit(X, Y)
+    return ho.HeldOutSearchCV(TREE, GRID, **{"cv": 3, **FEW, **given}).fit(X, Y)
 
 
 CALLS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
@@ -44,14 +47,14 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
         lambda **given: ho.compare_configurations(Y, P, **{"metric": "roc_auc", **FEW, **given}),
         ("metric", "aggregate", "alternative"),
     ),
-    "search": (searched, ("method", "aggregate", "alternative", "selection", "drop", "share", "refit", "deploy")),
+    "search": (searched, ("method", "aggregate", "alternative", "selection", "drop", "share", "deploy")),
     "nested_cv": (
         lambda **given: ho.nested_cv(TREE, X, Y, GRID, **{"cv": 3, "random_state": 0, **given}),
-        ("cv", "inner", "across", "interval", "aggregate", "alternative", "selection", "refit", "share"),
+        ("cv", "inner", "across", "interval", "aggregate", "alternative", "selection", "share"),
     ),
     "bootstrap_search": (
         lambda **given: ho.bootstrap_search(TREE, X, Y, GRID, **{"cv": 3, **FEW, **given}),
-        ("cv", "scheme", "aggregate", "alternative", "refit"),
+        ("cv", "scheme", "aggregate", "alternative"),
     ),
     "bootstrap_validate": (
         lambda **given: ho.bootstrap_validate(LogisticRegression(), X, Y, **{**FEW, **given}),
@@ -72,10 +75,8 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "Imputation": (lambda **given: ho.protocols.Imputation(2, **given), ("order", "outcome_in_evaluation")),
     "load_model": (ho.load_model, ("path",)),
 }
-TAKEN = {  # what is a value of the parameter after all
-    ("AverageRank", "metrics", "list"),
-    *((name, "refit", odd) for name in ("search", "nested_cv", "bootstrap_search") for odd in ODD),
-}  # fmt: skip
+TAKEN = {("AverageRank", "metrics", "list")}
+"""What is a value of the parameter after all."""
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -94,6 +95,22 @@ def test_what_is_no_word_is_refused_in_one_line(name: str, parameter: str) -> No
             assert "InvalidParameterError" in type(error).__name__
         else:
             assert (name, parameter, odd) in TAKEN, f"{parameter}={value!r} was taken"
+
+
+@pytest.mark.parametrize("odd", ["array", "numbers", "dict", "object"])
+@pytest.mark.parametrize("name", ["estimate", "compare_configurations", "from_scores", "search"])
+@pytest.mark.filterwarnings("ignore::heldout.HeldoutWarning")
+def test_no_argument_is_answered_with_an_error_of_python(name: str, odd: str) -> None:
+    """Arrays among them, which are no condition and compare with words one by one."""
+    functions = {"search": ho.HeldOutSearchCV, "from_scores": ho.estimate_from_scores}
+    parameters = [
+        each.name for each in inspect.signature(functions.get(name) or getattr(ho, name)).parameters.values()
+        if each.kind is each.KEYWORD_ONLY and each.name not in ("n_jobs", "store", "random_state", "n_bootstraps")
+    ]  # fmt: skip
+    assert len(parameters) > 6
+    for parameter in parameters:
+        with contextlib.suppress(ho.InputError, InvalidParameterError):
+            CALLS[name][0](**{parameter: ODD[odd]})
 
 
 def test_words_of_numpy_are_words() -> None:

@@ -1,5 +1,6 @@
 """Draws of a random search: how many, of which model, by which seed, and which distributions are refused."""
 
+import inspect
 import warnings
 from collections import Counter
 from typing import Any
@@ -7,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import loguniform, uniform
+from sklearn.base import clone
 from sklearn.linear_model import Lasso, LinearRegression, Ridge
 from sklearn.model_selection import ParameterSampler
 
+import heldout as ho
 from heldout.arguments.random_search import sample_configurations
 from heldout.errors import HeldoutWarning, InputError
 
@@ -132,3 +135,45 @@ REFUSED_MODELS = {
 def test_bad_draws_of_models_are_refused(models: Any, distributions: Any, n_iter: Any, said: str) -> None:
     with pytest.raises(InputError, match=said):
         sample_configurations(models, distributions, n_iter, 0)
+
+
+X, Y = np.arange(40.0)[:, None], np.arange(40.0) % 7
+
+
+@pytest.mark.parametrize("given", [{"n_iter": 5}, {"param_distributions": ALPHA}], ids=list)
+def test_arguments_of_a_random_search_are_refused_with_the_way_out(given: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match="HeldOutRandomizedSearchCV draws n_iter") as caught:
+        ho.HeldOutSearchCV(Ridge(), **given)
+    assert isinstance(caught.value, ho.InputError)
+    assert f"`{next(iter(given))}=` is for a random search" in str(caught.value)
+
+
+@pytest.mark.parametrize("grid", [ALPHA, [{}, ALPHA]], ids=["grid", "list"])
+def test_a_distribution_in_a_grid_is_refused_with_the_way_out(grid: Any) -> None:
+    with pytest.raises(ho.InputError, match=r"parameter 'alpha' has a distribution.*HeldOutRandomizedSearchCV"):
+        ho.HeldOutSearchCV(Ridge(), grid).fit(X, Y)
+    with pytest.raises(ho.InputError, match="parameter 'alpha' has a distribution"):
+        ho.nested_cv([("ridge", Ridge(), grid)], X, Y)
+
+
+def test_the_signature_is_that_of_the_search() -> None:
+    assert list(inspect.signature(ho.HeldOutSearchCV).parameters)[:3] == ["estimator", "param_grid", "scoring"]
+    assert clone(ho.HeldOutSearchCV(Ridge(), cv=3)).cv == 3
+
+
+def test_the_searches_have_the_same_settings() -> None:
+    of_grid = dict(inspect.signature(ho.HeldOutSearchCV).parameters)
+    of_draws = dict(inspect.signature(ho.HeldOutRandomizedSearchCV).parameters)
+    assert list(of_draws)[:2] == ["estimator", "param_distributions"]
+    del of_draws["param_distributions"], of_draws["n_iter"], of_grid["param_grid"]
+    assert {*map(str, of_draws.values())} == {*map(str, of_grid.values())}
+
+
+def test_a_parameter_that_the_estimator_lacks_is_refused_as_input() -> None:
+    with pytest.raises(ho.InputError, match="the parameters do not fit the estimator: Invalid parameter 'depth'"):
+        ho.HeldOutSearchCV(Ridge(), {"depth": [1]}).fit(X, Y)
+
+
+def test_a_class_in_place_of_an_estimator_is_refused_as_input() -> None:
+    with pytest.raises(ho.InputError, match=r"estimator must be .* got the class Ridge; give Ridge\(\)"):
+        ho.HeldOutSearchCV(Ridge, {"alpha": [1]}).fit(X, Y)

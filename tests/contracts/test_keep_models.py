@@ -28,19 +28,18 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import heldout as ho
 from heldout.arguments.search import SearchArguments
-from heldout.configurations import Configuration, Configurations, make_configurations
+from heldout.configurations import make_configurations
 from heldout.data.limits import Memory
 from heldout.data.task import Task, truth_of
 from heldout.errors import HeldoutWarning, InputError
-from heldout.evaluate import evaluate, evaluate_adaptive
+from heldout.evaluate import evaluate
 from heldout.execution import collect, fold_models
-from heldout.execution.adaptive import ProposalScore
 from heldout.execution.cells import CellKey, CellResult, FittedModel
 from heldout.execution.executors import WorkersLostError
 from heldout.execution.executors.local import Here
 from heldout.execution.fit import Work, make_scoring
 from heldout.execution.run import RunSettings
-from heldout.execution.search import KeepModels, Search
+from heldout.execution.search import Search
 from heldout.folds.splits import make_folds
 from heldout.metrics.base import Response
 
@@ -135,9 +134,8 @@ def test_models_come_back_from_workers(keep_models: str) -> None:
     assert all(gap == 0 for gap in gaps(there, there.best_index_))
 
 
-@pytest.mark.parametrize("case", ["shared steps", "dropping"])
-def test_nothing_else_changes(case: str) -> None:
-    estimator, grid, settings = CASES[case]
+def test_nothing_else_changes() -> None:
+    estimator, grid, settings = CASES["dropping"]
     plain, winner, every = (searched(estimator, grid, keep, **settings) for keep in ("none", "winner", "all"))
     assert plain.fold_models_ is None
     for search in (winner, every):
@@ -149,8 +147,9 @@ def test_nothing_else_changes(case: str) -> None:
     assert every.n_fits_shared_ == 0
 
 
-@pytest.mark.parametrize("keep_models", ["winner", "all"])
-@pytest.mark.parametrize("cv", [3, LeaveOneOut()], ids=["one fit for all", "by formula"])
+@pytest.mark.parametrize(
+    ("cv", "keep_models"), [(3, "winner"), (LeaveOneOut(), "all")], ids=["one fit for all", "by formula"]
+)
 def test_fits_that_are_shared_to_rounding_are_made_again(cv: Any, keep_models: str) -> None:
     search = ho.HeldOutSearchCV(
         Ridge(), {"alpha": [0.1, 1.0, 9.0]}, scoring="neg_mean_squared_error", cv=cv, n_bootstraps=20,
@@ -175,14 +174,6 @@ def test_models_of_other_tolerances_are_announced() -> None:
     assert 1e-12 < search.fold_models_.difference < 0.01
 
 
-def test_rows_that_a_model_never_saw() -> None:
-    search = searched(*FOREST, "winner", random_state=0)
-    rows = [rows for _, rows in search.fold_models_.held_out()]
-    assert np.array_equal(np.sort(np.concatenate(rows)), np.arange(90))
-    for split, own in zip(search.evaluation_.folds.splits, rows, strict=True):
-        assert np.array_equal(split.test, own)
-
-
 def test_a_model_has_its_own_methods() -> None:
     for keep_models in ("winner", "all"):
         for model in searched(*SCALED, keep_models).fold_models_.values():
@@ -192,33 +183,26 @@ def test_a_model_has_its_own_methods() -> None:
             assert clone(model).get_params().keys() == model.get_params().keys()
 
 
-class TestStores:
-    def test_models_of_an_earlier_session_are_fitted_again(self, tmp_path: Path) -> None:
-        plain = searched(*FOREST, "none", random_state=0, store=tmp_path / "run.db")
-        for keep_models, n_fits in (("winner", 3), ("all", 12)):
-            search = searched(*FOREST, keep_models, random_state=0, store=tmp_path / "run.db")
-            assert search.fold_models_.n_fits == n_fits
-            assert search.n_fits_ == plain.n_fits_ == 12
-            assert all(gap == 0 for gap in gaps(search, search.best_index_))
+def test_models_of_an_earlier_session_are_fitted_again(tmp_path: Path) -> None:
+    plain = searched(*FOREST, "none", random_state=0, store=tmp_path / "run.db")
+    for keep_models, n_fits in (("winner", 3), ("all", 12)):
+        search = searched(*FOREST, keep_models, random_state=0, store=tmp_path / "run.db")
+        assert search.fold_models_.n_fits == n_fits
+        assert search.n_fits_ == plain.n_fits_ == 12
+        assert all(gap == 0 for gap in gaps(search, search.best_index_))
 
-    def test_draws_that_are_gone_are_announced(self, tmp_path: Path) -> None:
-        searched(*FOREST, "none", store=tmp_path / "run.db")
-        with pytest.warns(
-            HeldoutWarning, match=r"3 of 3 fold models cannot be kept and are None.*other predictions"
-        ):
-            search = searched(*FOREST, "winner", store=tmp_path / "run.db")
-        assert list(search.fold_models_.values()) == [None] * 3
-        assert list(search.fold_models_.held_out()) == []
 
-    def test_seeds_of_a_run_that_keeps_models_are_repeated(self, tmp_path: Path) -> None:
-        searched(*FOREST, "winner", store=tmp_path / "run.db")
+def test_draws_that_are_gone_are_announced_and_those_that_were_kept_are_repeated(
+    tmp_path: Path,
+) -> None:
+    searched(*FOREST, "none", store=tmp_path / "run.db")
+    with pytest.warns(HeldoutWarning, match=r"3 of 3 fold models cannot be kept and are None.*other predictions"):
         search = searched(*FOREST, "winner", store=tmp_path / "run.db")
-        assert all(gap == 0 for gap in gaps(search, search.best_index_))
-
-    def test_without_draws_no_seed_is_missed(self, tmp_path: Path) -> None:
-        searched(*SCALED, "none", store=tmp_path / "run.db")
-        search = searched(*SCALED, "winner", store=tmp_path / "run.db")
-        assert all(gap == 0 for gap in gaps(search, search.best_index_))
+    assert list(search.fold_models_.values()) == [None] * 3
+    assert list(search.fold_models_.held_out()) == []
+    searched(*FOREST, "winner", store=tmp_path / "other.db")
+    search = searched(*FOREST, "winner", store=tmp_path / "other.db")
+    assert all(gap == 0 for gap in gaps(search, search.best_index_))
 
 
 class Counts(ClassifierMixin, BaseEstimator):
@@ -298,75 +282,26 @@ def test_weights_reach_the_models() -> None:
     assert all(gap == 0 for gap in gaps(search, search.best_index_))
 
 
-def test_random_searches_keep_models_too() -> None:
-    search = ho.HeldOutRandomizedSearchCV(
-        *FOREST, n_iter=2, scoring="roc_auc", cv=3, n_bootstraps=20, random_state=0, keep_models="all"
-    ).fit(X, Y)
-    assert all(gap == 0 for j in (0, 1) for gap in gaps(search, j))
-
-
-@pytest.mark.parametrize("keep_models", ["winner", "all"])
-def test_optuna_searches_keep_models_too(keep_models: str) -> None:
+@pytest.mark.parametrize(("keep_models", "drop"), [("winner", "bootstrap"), ("all", None)])
+@pytest.mark.filterwarnings("ignore:these settings")
+def test_optuna_searches_keep_models_too(keep_models: str, drop: Any) -> None:
     pytest.importorskip("optuna")
     search = ho.HeldOutOptunaSearchCV(
-        *FOREST, n_trials=5, scoring="roc_auc", cv=3, n_bootstraps=20, random_state=0, keep_models=keep_models
-    ).fit(X, Y)
+        *FOREST, n_trials=5, scoring="roc_auc", cv=3, drop=drop, n_bootstraps=20, random_state=0,
+        keep_models=keep_models,
+    ).fit(X, Y)  # fmt: skip
     assert len(search.fold_models_.by_configuration) == (5 if keep_models == "all" else 1)
     assert all(gap == 0 for j in search.fold_models_.by_configuration for gap in gaps(search, j))
 
 
-class Listed:
-    """Proposes a list in two batches."""
-
-    identity = "two batches"
-
-    def __init__(self, depths: Sequence[int]) -> None:
-        self._left = [
-            Configuration(0, {"max_depth": depth}, FOREST[0].set_params(n_estimators=3)) for depth in depths
-        ]
-
-    def resume(self, notes: Sequence[str]) -> None:
-        pass
-
-    def next_batch(self) -> Sequence[Configuration]:
-        batch, self._left = self._left[:2], self._left[2:]
-        return batch
-
-    def take(self, scores: Sequence[ProposalScore]) -> None:
-        pass
-
-
-@pytest.mark.parametrize("drop", [None, "bootstrap"])
-@pytest.mark.parametrize("keep_models", ["winner", "all"])
-@pytest.mark.filterwarnings("ignore:these settings")
-def test_adaptive_searches_keep_models_too(keep_models: KeepModels, drop: Any) -> None:
-    task = Task(X, truth_of(Y))
-    folds, scoring = make_folds(task, 3), make_scoring(task.truth, get_scorer("roc_auc"))
-    search = Search(
-        task, Configurations(()), folds, scoring, n_bootstraps=20, drop=drop,
-        keep_models=keep_models,
-    )  # fmt: skip
-    evaluation = evaluate_adaptive(search, Listed([1, 2, 3, 4]), n_planned=4)
-    models = evaluation.fold_models
-    assert models is not None
-    assert list(models.by_configuration) == ([0, 1, 2, 3] if keep_models == "all" else [evaluation.winner])
-    (held_out,) = evaluation.predictions.responses.values()
-    for j in models.by_configuration:
-        for model, rows in models.of(j).held_out():
-            assert model.max_depth == j + 1
-            assert np.array_equal(model.predict_proba(X[rows])[:, 1], held_out[rows, j, 0])
-    assert models.n_fits == (0 if keep_models == "all" else 3)
-
-
-@pytest.mark.parametrize("keep_models", ["winner", "all"])
-def test_loops_of_users_keep_models_too(keep_models: KeepModels) -> None:
-    run = ho.open_search(X, Y, scoring="roc_auc", cv=3, n_bootstraps=20, keep_models=keep_models)
+def test_loops_of_users_keep_models_too() -> None:
+    run = ho.open_search(X, Y, scoring="roc_auc", cv=3, n_bootstraps=20, keep_models="winner")
     for depth in (1, 2):
         run.evaluate(RandomForestClassifier(3, max_depth=depth))
     found = run.finish()
     models, held_out = found.fold_models, found.predictions.responses[Response.PROBABILITIES]
     assert models is not None
-    assert list(models.by_configuration) == ([0, 1] if keep_models == "all" else [found.winner])
+    assert list(models.by_configuration) == [found.winner]
     for j in models.by_configuration:
         for model, rows in models.of(j).held_out():
             assert np.array_equal(model.predict_proba(X[rows])[:, 1], held_out[rows, j, 0])
@@ -404,12 +339,11 @@ def test_a_worker_that_is_lost_takes_no_other_model_with_it() -> None:
     assert [model is None for model in evaluation.fold_models.values()] == [False, True, False]
 
 
-@pytest.mark.parametrize("keep_models", ["winner", "all"])
-def test_threads_and_limits_of_time_change_no_model(keep_models: str) -> None:
+def test_threads_and_limits_of_time_change_no_model() -> None:
     with parallel_config("threading"):
-        search = searched(*FOREST, keep_models, random_state=0, n_jobs=2)
+        search = searched(*FOREST, "winner", random_state=0, n_jobs=2)
     assert all(gap == 0 for gap in gaps(search, search.best_index_))
-    search = searched(*SEEDED_BY_ITSELF, keep_models, fit_timeout=100.0)
+    search = searched(*SEEDED_BY_ITSELF, "all", fit_timeout=100.0)
     assert all(gap == 0 for gap in gaps(search, search.best_index_))
 
 

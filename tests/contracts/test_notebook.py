@@ -37,74 +37,57 @@ SPACE = {"n_neighbors": optuna.distributions.IntDistribution(1, 9)}
 MODELS = [(EVIL, LogisticRegression(), {"C": [0.1, 1.0]}), ("knn", KNeighborsClassifier(), {"n_neighbors": [3]})]
 
 
-@cache
-def comparison() -> Any:
-    return ho.compare_configurations(Y, TABLE, metric="roc_auc", folds=FOLDS, n_bootstraps=40, random_state=0)
+ASKED: dict[str, Any] = {"metric": "roc_auc", "folds": FOLDS, "n_bootstraps": 40, "random_state": 0}
+FAST: dict[str, Any] = {"n_bootstraps": 20, "random_state": 0}
 
 
 @cache
 def estimate() -> Any:
-    return ho.estimate(
-        Y,
-        TABLE,
-        metric="roc_auc",
-        folds=FOLDS,
-        n_bootstraps=40,
-        random_state=0,
-    )
+    return ho.estimate(Y, TABLE, **ASKED)
+
+
+@cache
+def comparison() -> Any:
+    return ho.compare_configurations(Y, TABLE, **ASKED)
 
 
 @cache
 def compared_estimates() -> Any:
-    return ho.compare_estimates(
-        Y, TABLE, metric="roc_auc", methods=["cv", "bbc"], folds=FOLDS, n_bootstraps=40,
-        random_state=0,
-    )  # fmt: skip
+    return ho.compare_estimates(Y, TABLE, methods=["cv", "bbc"], **ASKED)
 
 
 @cache
 def search() -> Any:
-    return ho.HeldOutSearchCV(MODELS, cv=3, n_bootstraps=40, random_state=0).fit(X, Y)
+    return ho.HeldOutSearchCV(MODELS, cv=3, **FAST).fit(X, Y)
 
 
 @cache
 def nested() -> Any:
-    return ho.nested_cv(ho.HeldOutSearchCV(MODELS, cv=2, n_bootstraps=20, random_state=0), X, Y, cv=2)
+    return ho.nested_cv(ho.HeldOutSearchCV(MODELS, cv=2, **FAST), X, Y, cv=2)
 
 
 @cache
 def search_bootstrap() -> Any:
-    return ho.bootstrap_search(
-        ho.HeldOutSearchCV(MODELS, cv=2, n_bootstraps=20, random_state=0), X, Y, n_bootstraps=4
-    )
+    return ho.bootstrap_search(ho.HeldOutSearchCV(MODELS, cv=2, **FAST), X, Y, n_bootstraps=4)
 
 
 @cache
 def algorithms() -> Any:
-    return ho.compare_algorithms(
-        [(EVIL, KNeighborsClassifier(), {"n_neighbors": [3, 9]}), ("logistic", LogisticRegression(), {})],
-        X, Y, cv=3, n_bootstraps=20, random_state=0,
-    )  # fmt: skip
+    models = [(EVIL, KNeighborsClassifier(), {"n_neighbors": [3, 9]}), ("logistic", LogisticRegression(), {})]
+    return ho.compare_algorithms(models, X, Y, cv=3, **FAST)
+
+
+BRIER: dict[str, Any] = {"metric": "brier_score", "n_bootstraps": 3, "random_state": 0}
 
 
 @cache
 def validation() -> Any:
-    return ho.bootstrap_validate(
-        [(EVIL, LOGISTIC), ("knn", KNeighborsClassifier())],
-        X,
-        Y,
-        metric="brier_score",
-        n_bootstraps=8,
-        random_state=0,
-    )
+    return ho.bootstrap_validate([(EVIL, LOGISTIC), ("knn", KNeighborsClassifier())], X, Y, **BRIER)
 
 
 @cache
 def imputed() -> Any:
-    holes = np.where(RNG.random(X.shape) < 0.1, np.nan, X)
-    return ho.bootstrap_validate(
-        LOGISTIC, holes, Y, metric="brier_score", n_bootstraps=3, imputation=2, random_state=0
-    )
+    return ho.bootstrap_validate(LOGISTIC, np.where(RNG.random(X.shape) < 0.1, np.nan, X), Y, imputation=2, **BRIER)
 
 
 @cache
@@ -116,7 +99,7 @@ def learning_curve() -> Any:
 
 @cache
 def open_search() -> Any:
-    opened = ho.open_search(X, Y, cv=2, n_bootstraps=20, random_state=0)
+    opened = ho.open_search(X, Y, cv=2, **FAST)
     for model in (LogisticRegression(), KNeighborsClassifier()):
         opened.evaluate(model)
     return opened
@@ -125,10 +108,7 @@ def open_search() -> Any:
 @cache
 def optuna_search() -> Any:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    search = ho.HeldOutOptunaSearchCV(
-        KNeighborsClassifier(), SPACE, n_trials=3, cv=2, n_bootstraps=20, random_state=0
-    )
-    return search.fit(X, Y)
+    return ho.HeldOutOptunaSearchCV(KNeighborsClassifier(), SPACE, n_trials=3, cv=2, **FAST).fit(X, Y)
 
 
 @cache
@@ -217,13 +197,10 @@ def test_a_result_shows_its_number_and_names_literally(name: str) -> None:
     assert type(result).__name__ == name
     page = shown(result)
     head = page.split("<style>")[0]  # scikit-learn's diagram, which has a script of its own, comes below
-    assert (
-        escape(main_number(result))
-        .replace("&lt;td&gt;", "<td>")
-        .replace("&lt;/td&gt;", "</td>")
-        .replace("&lt;table&gt;", "<table>")
-        in head
-    )
+    told = escape(main_number(result))
+    for tag in ("td", "/td", "table"):
+        told = told.replace(f"&lt;{tag}&gt;", f"<{tag}>")
+    assert told in head
     assert "<script" not in head and EVIL not in page
     assert not re.search(r"https?:|//|url\(|src=|href=|@import", head)
     assert not re.search(r"color|background", head)  # those of the page, light or dark
@@ -245,12 +222,9 @@ def test_no_result_is_left_out() -> None:
 @pytest.mark.parametrize(
     "search",
     [
-        ho.HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}),
         ho.HeldOutSearchCV(MODELS),
         ho.HeldOutRandomizedSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}),
-        ho.HeldOutOptunaSearchCV(
-            KNeighborsClassifier(), {"n_neighbors": optuna.distributions.IntDistribution(1, 9)}
-        ),
+        ho.HeldOutOptunaSearchCV(KNeighborsClassifier(), SPACE),
     ],
     ids=lambda search: type(search).__name__,
 )

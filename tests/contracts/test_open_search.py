@@ -50,11 +50,10 @@ def test_scores_are_those_of_cross_validation_and_the_best_is_estimated() -> Non
     assert np.array_equal(found.model.predict(X), KNeighborsClassifier(1 + 12 * found.winner).fit(X, Y).predict(X))
 
 
-@pytest.mark.parametrize("aggregate", ["pooled", "within"])
-def test_a_score_is_in_the_aggregate_of_the_search(aggregate: Any) -> None:
-    search = ho.open_search(X, Y, scoring="roc_auc", aggregate=aggregate, **SETTINGS)
+def test_a_score_is_in_the_aggregate_of_the_search() -> None:
+    search = ho.open_search(X, Y, scoring="roc_auc", aggregate="within", **SETTINGS)
     score = search.evaluate(KNeighborsClassifier(9))
-    assert score == search.finish().whole_scores(aggregate)["score"][0]
+    assert score == search.finish().whole_scores("within")["score"][0]
 
 
 def test_losses_are_negative_as_scorers_have_them() -> None:
@@ -114,25 +113,24 @@ def test_an_estimator_that_changes_later_is_the_one_that_was_evaluated() -> None
 
 
 def test_what_cannot_be_evaluated_is_refused_in_one_sentence() -> None:
-    search = ho.open_search(X, Y, **SETTINGS)
+    search, model = ho.open_search(X, Y, **SETTINGS), KNeighborsClassifier(3)
+    params = "params must be a dict of what is shown, or None, got 3"
+    refused = [(search, (KNeighborsClassifier,), "must be an estimator with fit and get_params")]
+    refused += [(search, (model, 3), params)]
+    refused += [(ho.open_search(X, Y, drop="sequential"), (model,), "`drop='sequential'` races all")]
+    refused += [(ho.open_search(X, Y, cv="many"), (model,), "cv")]
+    refused += [(ho.open_search(X, None), (model,), "requires y")]
+    for opened, given, sentence in refused:
+        with pytest.raises(ho.InputError, match=sentence):
+            opened.evaluate(*given)
     with pytest.raises(ho.InputError, match="no configuration was evaluated"):
         search.finish()
-    with pytest.raises(ho.InputError, match="must be an estimator with fit and get_params"):
-        search.evaluate(KNeighborsClassifier)
-    with pytest.raises(ho.InputError, match="params must be a dict of what is shown, or None, got 3"):
-        search.evaluate(KNeighborsClassifier(3), 3)  # type: ignore[arg-type]
-    search.evaluate(KNeighborsClassifier(3))
+    search.evaluate(model)
     with pytest.raises(ho.InputError, match="a classifier and LinearRegression is a regressor"):
         search.evaluate(LinearRegression())
     search.finish()
     with pytest.raises(ho.InputError, match="open a new one"):
         search.evaluate(KNeighborsClassifier(5))
-    with pytest.raises(ho.InputError, match="`drop='sequential'` races all"):
-        ho.open_search(X, Y, drop="sequential").evaluate(KNeighborsClassifier())
-    with pytest.raises(ho.InputError, match="cv"):
-        ho.open_search(X, Y, cv="many").evaluate(KNeighborsClassifier())
-    with pytest.raises(ho.InputError, match="requires y"):
-        ho.open_search(X, None).evaluate(KNeighborsClassifier())
 
 
 def test_a_name_shows_what_differs_from_the_defaults() -> None:

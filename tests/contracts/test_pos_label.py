@@ -9,24 +9,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from peers import cancer
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import GridSearchCV
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import heldout as ho
 from heldout.errors import InputError
 
-X, NUMBERS = load_breast_cancer(return_X_y=True)
-X, NUMBERS = StandardScaler().fit_transform(X[:150, :4]), 1 - NUMBERS[:150]
+X, NUMBERS = cancer(150, 4)
+NUMBERS = 1 - NUMBERS
 LABELS = np.where(NUMBERS == 1, "sick", "well")  # the positive class is not the last one in order
 GRID = {"C": [0.01, 1.0]}
 
-OF_ONE_CLASS = ["f1", "precision", "recall", "jaccard", "average_precision"]
-OTHERS = ["roc_auc", "f1_macro", "neg_log_loss", "d2_log_loss_score"]
+OF_ONE_CLASS = ["f1", "jaccard", "average_precision"]
+OTHERS = ["roc_auc", "neg_log_loss", "d2_log_loss_score"]
 
 
 def search(scoring: Any, **settings: Any) -> ho.HeldOutSearchCV:
@@ -64,8 +63,8 @@ def test_without_it_a_scorer_of_one_class_is_refused_before_anything_is_fitted(s
         ho.HeldOutSearchCV(NeverFitted(), GRID, scoring=scoring, error_score="raise").fit(X, LABELS)
 
 
-@pytest.mark.parametrize("scoring", ["neg_brier_score", "d2_brier_score"])
-def test_scores_that_are_the_same_of_either_class_need_no_name(scoring: str) -> None:
+def test_a_score_that_is_the_same_of_either_class_needs_no_name() -> None:
+    scoring = "neg_brier_score"
     theirs = GridSearchCV(LogisticRegression(), GRID, scoring=scoring, cv=3).fit(X, NUMBERS)
     ours = search(scoring).fit(X, LABELS)
     np.testing.assert_allclose(
@@ -134,14 +133,11 @@ def test_decisions_of_a_model_without_probabilities_point_to_the_class() -> None
 
 
 PROTOCOLS: dict[str, Callable[..., Any]] = {
-    "nested_cv": lambda y, **named: ho.nested_cv(
-        LogisticRegression(), X, y, GRID, scoring="f1", cv=3, random_state=0, **named
-    ).value,
     "bootstrap_search": lambda y, **named: ho.bootstrap_search(
         LogisticRegression(), X, y, GRID, scoring="f1", cv=3, n_bootstraps=5, random_state=0, **named
     ).value,
     "learning_curve": lambda y, **named: ho.protocols.learning_curve(
-        LogisticRegression(), X, y, GRID, scoring="f1", n_subsamples=3, random_state=0, **named
+        LogisticRegression(), X, y, GRID, scoring="f1", n_subsamples=2, random_state=0, **named
     ).estimate.value,
     "compare_algorithms": lambda y, **named: ho.compare_algorithms(
         [("a", LogisticRegression(), GRID), ("b", LogisticRegression(), {"C": [9.0]})],
@@ -151,9 +147,6 @@ PROTOCOLS: dict[str, Callable[..., Any]] = {
         X, y, (LogisticRegression(), GRID), scoring="f1", seconds=0, random_state=0, **named
     ).costs[0].most,
     "open_search": lambda y, **named: open_search(y, **named),
-    "randomized": lambda y, **named: ho.HeldOutRandomizedSearchCV(
-        LogisticRegression(), GRID, n_iter=2, scoring="f1", cv=3, n_bootstraps=20, random_state=0, **named
-    ).fit(X, y).best_score_,
     "validate": lambda y, **named: ho.bootstrap_validate(
         LogisticRegression(), X, y, metric="jaccard", n_bootstraps=10, random_state=0, **named
     ).value,
@@ -171,8 +164,8 @@ def open_search(y: Any, **named: Any) -> float:
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_protocols_take_the_class_too(name: str) -> None:
     protocol = PROTOCOLS[name]
-    assert protocol(LABELS, pos_label="sick") == pytest.approx(protocol(NUMBERS), abs=1e-9)
-    assert not np.isnan(protocol(LABELS, pos_label="sick"))
+    found = protocol(LABELS, pos_label="sick")
+    assert found == pytest.approx(protocol(NUMBERS), abs=1e-9) and not np.isnan(found)
     if name != "validate":  # its metrics by name are of the last class
         with pytest.raises(InputError, match="pos_label="):
             protocol(LABELS)
@@ -201,11 +194,12 @@ def test_a_protocol_takes_the_class_of_the_search_and_refuses_another() -> None:
         ho.nested_cv(of_search, X, LABELS, pos_label="well")
 
 
-@pytest.mark.parametrize("metric", ["f1", "jaccard", "average_precision", "d2_log_loss_score", "d2_brier_score"])
+@pytest.mark.parametrize("metric", ["f1", "jaccard", "average_precision", "d2_log_loss_score"])
 def test_estimates_of_arrays_by_name_are_of_the_class_too(metric: str) -> None:
     model = LogisticRegression().fit(X, NUMBERS)
-    numbers = model.predict(X) if metric in OF_ONE_CLASS[:4] else model.predict_proba(X)[:, 1]
-    labels = np.where(numbers == 1, "sick", "well") if metric in OF_ONE_CLASS[:4] else numbers
+    of_labels = metric in ("f1", "jaccard")
+    numbers = model.predict(X) if of_labels else model.predict_proba(X)[:, 1]
+    labels = np.where(numbers == 1, "sick", "well") if of_labels else numbers
     found = ho.estimate(LABELS, labels[:, None], metric=metric, method="cv", pos_label="sick").value
     assert found == pytest.approx(
         ho.estimate(NUMBERS, numbers[:, None], metric=metric, method="cv").value, abs=1e-12
@@ -222,12 +216,8 @@ def test_a_stored_run_of_the_other_class_is_not_continued(tmp_path: Path) -> Non
 
 METRICS = [
     (ho.metrics.FScore(), "f1"),
-    (ho.metrics.RocAuc(), "roc_auc"),
-    (ho.metrics.BalancedAccuracy(), "balanced_accuracy"),
     (ho.metrics.LogLoss(), "log_loss"),
-    (ho.metrics.Brier(), "brier_score"),
     (ho.metrics.SensitivityAtSpecificity(0.8), "sensitivity_at_specificity(specificity=0.8)"),
-    (ho.metrics.SomersD(), "somers_d"),
     (ho.metrics.NagelkerkeR2(), "nagelkerke_r2"),
 ]
 
@@ -290,7 +280,7 @@ def tuned(folder: Path, y: Any, metric: str, positive: str) -> Any:
     folder.mkdir()
     pd.DataFrame(X, columns=list("abcd")).assign(state=y).to_csv(folder / "rows.csv", index=False)
     arguments = f"tune {folder / 'rows.csv'} --target state --positive {positive} --metric {metric} --quiet"
-    arguments += f" --models logistic --cv 3 --n-bootstraps 20 --out {folder / 'run'} --task classification"
+    arguments += f" --models logistic --cv 3 --n-bootstraps 10 --out {folder / 'run'} --task classification"
     with pytest.raises(SystemExit) as end:
         main(arguments.split())
     assert end.value.code == 0
@@ -299,7 +289,7 @@ def tuned(folder: Path, y: Any, metric: str, positive: str) -> Any:
 
 @pytest.mark.usefixtures("short_page")
 def test_the_command_line_scores_the_same_class(tmp_path: Path) -> None:
-    metrics = "f1,jaccard,nagelkerke_r2,d2_log_loss_score"
+    metrics = "f1,jaccard,nagelkerke_r2"
     labels = tuned(tmp_path / "labels", LABELS, metrics, "sick")["estimates"]
     numbers = tuned(tmp_path / "numbers", NUMBERS, metrics, "1")["estimates"]
     assert list(labels) == list(numbers)

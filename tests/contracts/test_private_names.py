@@ -1,7 +1,6 @@
 """The private names of scikit-learn and joblib: two files read them, and each name does what its users need."""
 
 import ast
-from collections.abc import Iterator
 from numbers import Integral
 from pathlib import Path
 from types import SimpleNamespace
@@ -29,6 +28,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.fixes import parse_version
 from sklearn.utils.parallel import Parallel
+from sources import nodes_of
 
 import heldout
 from heldout import _loky, _sklearn
@@ -40,19 +40,14 @@ HOOKS = {"_parameter_constraints", "_repr_html_inner", "_repr_mimebundle_", "_sk
 X, Y = make_classification(60, 4, random_state=0)
 
 
-def trees_of(package: Path) -> Iterator[tuple[Path, ast.Module]]:
-    for path in package.rglob("*.py"):
-        yield path, ast.parse(path.read_text(encoding="utf-8"))
-
-
 def is_private(name: str) -> bool:
     return name.startswith("_") and not name.startswith("__")
 
 
-def private_imports(tree: ast.Module) -> list[str]:
+def private_imports(nodes: list[ast.AST]) -> list[str]:
     names = [
         f"{node.module}.{alias.name}"
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.ImportFrom)
         and node.module
         and node.module.partition(".")[0] in ("sklearn", "joblib")
@@ -61,9 +56,8 @@ def private_imports(tree: ast.Module) -> list[str]:
     return [name for name in names if "loky" in name or any(map(is_private, name.split(".")))]
 
 
-def private_attributes(tree: ast.Module) -> set[str]:
+def private_attributes(nodes: list[ast.AST]) -> set[str]:
     """Private attributes, by name or in quotes, that the module does not define itself."""
-    nodes = list(ast.walk(tree))
     attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
     quoted = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     defined = {node.attr for node in attributes if isinstance(node.ctx, ast.Store) and is_self(node.value)}
@@ -77,13 +71,13 @@ def is_self(node: ast.expr) -> bool:
 
 
 def test_two_files_read_private_names() -> None:
-    trees = dict(trees_of(PACKAGE))
-    adapters = [trees.pop(PACKAGE / name) for name in ADAPTERS]
+    sources = dict(nodes_of(PACKAGE))
+    adapters = [sources.pop(PACKAGE / name) for name in ADAPTERS]
     theirs = set[str]().union(*map(private_attributes, adapters)) - HOOKS
     assert {"_predictors", "_scorers", "_fit_method", "_workers"} <= theirs
-    for path, tree in trees.items():
-        assert not private_imports(tree), path
-        assert not private_attributes(tree) & theirs, path
+    for path, nodes in sources.items():
+        assert not private_imports(nodes), path
+        assert not private_attributes(nodes) & theirs, path
 
 
 def test_rows_and_checks() -> None:

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 from peers import cancer
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier
 
 from heldout.errors import InputError
 from heldout.search import HeldOutSearchCV
@@ -43,12 +43,6 @@ def test_a_saved_search_does_not_carry_its_training_rows() -> None:
     assert rows.tobytes() not in pickle.dumps(search().fit(rows, Y))
 
 
-def test_kind_follows_the_estimator() -> None:
-    assert is_classifier(search()) and not is_regressor(search())
-    assert is_classifier(HeldOutSearchCV(LIST))
-    assert is_regressor(HeldOutSearchCV([("ridge", Ridge(), {}), ("tree", DecisionTreeRegressor(), {})]))
-
-
 def test_list_of_estimators_searches_them_all() -> None:
     fitted = HeldOutSearchCV(LIST, scoring="roc_auc", n_bootstraps=20).fit(X, Y)
     assert fitted.cv_results_["params"] == [
@@ -65,11 +59,6 @@ def test_list_of_estimators_searches_them_all() -> None:
         )
     assert fitted.estimate_.selected_name == "lr (C=0.01)"
     assert fitted.n_fits_ == 15
-
-
-def test_a_list_of_classifiers_and_regressors_is_refused() -> None:
-    with pytest.raises(InputError, match=r"all estimators of a list must be of one kind.*'ridge' is a regressor"):
-        HeldOutSearchCV([*LIST, ("ridge", Ridge(), {})]).fit(X, Y)
 
 
 def test_each_metric_has_its_estimate_of_the_one_winner() -> None:

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import pytest
 from flipping import Flipping, X, Y
@@ -16,7 +15,6 @@ from heldout.cli.result import search_rows
 from heldout.dropping import Bootstrap, Racing, Standing, Verdict
 from heldout.dropping.base import Course
 from heldout.errors import HeldoutWarning, InputError
-from heldout.execution.executors.local import Here
 from heldout.flags import Flag
 from heldout.report import facts
 
@@ -103,11 +101,6 @@ def test_who_leaves_is_what_a_plain_loop_over_the_complete_predictions_finds(dro
     assert complete.best_index_ == dropped.best_index_
 
 
-@pytest.mark.parametrize("n_jobs", [2, 3])
-def test_the_number_of_workers_changes_nothing(dropped: ho.HeldOutSearchCV, n_jobs: int) -> None:
-    assert outcome(search(n_jobs=n_jobs).fit(X, Y)) == outcome(dropped)
-
-
 def test_another_rule_may_continue_a_run(dropped: ho.HeldOutSearchCV, tmp_path: Path) -> None:
     """What a store holds of those who left is not looked at; what it lacks of those who stay is done."""
     store = tmp_path / "run.db"
@@ -118,26 +111,6 @@ def test_another_rule_may_continue_a_run(dropped: ho.HeldOutSearchCV, tmp_path: 
     other = tmp_path / "other.db"
     assert outcome(search(store=other).fit(X, Y)) == outcome(dropped)
     assert outcome(search(drop=None, store=other).fit(X, Y)) == outcome(complete)
-
-
-def test_an_interrupted_race_goes_on_where_it_stopped(
-    dropped: ho.HeldOutSearchCV, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done: list[int] = []
-    run = Here.run
-
-    def interrupted(self: Any, work: Any, cells: Any) -> Any:
-        for result in run(self, work, cells):
-            if len(done) == 11:
-                raise KeyboardInterrupt
-            done.append(1)
-            yield result
-
-    monkeypatch.setattr(Here, "run", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        search(store=tmp_path / "run.db").fit(X, Y)
-    monkeypatch.setattr(Here, "run", run)
-    assert outcome(search(store=tmp_path / "run.db").fit(X, Y)) == outcome(dropped)
 
 
 def test_nobody_leaves_before_enough_rows_are_predicted() -> None:
@@ -238,32 +211,6 @@ def test_a_single_split_has_no_barrier() -> None:
         n_bootstraps=50, random_state=0,
     ).fit(X, Y)  # fmt: skip
     assert not found.evaluation_.barriers and found.n_fits_ == 2
-
-
-VARIANTS = (
-    "bootstrap(against='best_of_each', threshold=0.95)",
-    "bootstrap(against='double', threshold=0.9)",
-    "paired(pairs='all')",
-    "paired(pairs='all', looks='power_analysis')",
-)
-
-
-@pytest.mark.parametrize("drop", VARIANTS)
-def test_every_comparison_drops_and_does_not_depend_on_workers_or_interruption(drop: str, tmp_path: Path) -> None:
-    alone = search(drop=drop).fit(X, Y)
-    assert alone.n_fits_saved_ > 0
-    assert alone.best_index_ in (0, 7)
-
-    def compared(found: ho.HeldOutSearchCV) -> dict[str, Any]:
-        of = outcome(found)
-        return {**of, "barriers": repr(of["barriers"])}  # NaN equals nothing
-
-    with joblib.parallel_config("threading"):
-        assert compared(search(drop=drop, n_jobs=2).fit(X, Y)) == compared(alone)
-    path = tmp_path / "run.db"
-    search(drop=None, store=path).fit(X, Y)
-    again = search(drop=drop, store=path).fit(X, Y)  # from the cells of a run that dropped none
-    assert compared(again) == compared(alone)
 
 
 def test_a_rule_that_could_never_drop_says_so() -> None:

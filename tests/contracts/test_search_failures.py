@@ -120,11 +120,6 @@ def test_all_failed_is_an_error_with_their_words() -> None:
         HeldOutSearchCV(Moody(mood="raises"), {"threshold": [1.0, 2.0]}).fit(X, Y)
 
 
-def test_error_score_raise_raises_the_first() -> None:
-    with pytest.raises(RuntimeError, match="in a bad mood"):
-        searched(["well", "raises"], error_score="raise")
-
-
 def test_a_callable_refit_cannot_choose_a_failure() -> None:
     with (
         pytest.warns(FailedConfigurationsWarning),
@@ -133,11 +128,6 @@ def test_a_callable_refit_cannot_choose_a_failure() -> None:
     ):
         warnings.filterwarnings("ignore", "One or more of the test scores are non-finite")
         searched(["raises", "well"], refit=lambda results: 0)
-
-
-def test_an_unknown_parameter_is_no_failure_but_an_error() -> None:
-    with pytest.raises(ValueError, match="Invalid parameter 'volume' for estimator"):
-        HeldOutSearchCV(Moody(), {"volume": [1]}).fit(X, Y)
 
 
 class Prepared(Moody):

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn import config_context
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.compose import TransformedTargetRegressor
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.decomposition import PCA
 from sklearn.ensemble import BaggingRegressor, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import Lasso, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.metrics import accuracy_score, get_scorer, make_scorer
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, KernelCenterer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, KernelCenterer, MinMaxScaler, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
-import heldout as ho
 from heldout.configurations import make_configurations
 from heldout.data.task import Task, truth_of
 from heldout.errors import InputError, StoreError
@@ -236,37 +237,6 @@ def test_results_are_those_of_separate_fits(case: Case) -> None:
     assert all(cell.fit_seconds >= 0 for cell in shared.evaluation_.cells)
 
 
-@pytest.mark.parametrize("name", ["rounds", "penalties", "columns, then costs", "dropping"])
-def test_results_have_the_same_bits_for_any_number_of_jobs(name: str) -> None:
-    import joblib
-
-    one = search(CASES[name], "exact")
-    with joblib.parallel_config("threading"):
-        check_same(search(CASES[name], "exact", n_jobs=3), one, bits=True)
-
-
-@pytest.mark.parametrize("name", ["penalties", "columns, then costs"])
-def test_a_resumed_run_has_the_same_bits(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from heldout.execution.store.sqlite import SQLiteRun
-
-    whole = search(CASES[name], "exact")
-    record, recorded = SQLiteRun.record, []
-
-    def stops(run: Any, result: Any) -> None:
-        recorded.append(result.key)
-        if len(recorded) == 5:
-            raise KeyboardInterrupt
-        record(run, result)
-
-    monkeypatch.setattr(SQLiteRun, "record", stops)
-    with pytest.raises(KeyboardInterrupt):
-        search(CASES[name], "exact", store=tmp_path / "run.db")
-    monkeypatch.setattr(SQLiteRun, "record", record)
-    resumed = search(CASES[name], "exact", store=tmp_path / "run.db")
-    check_same(resumed, whole, bits=True)
-    assert resumed.n_fits_shared_ == whole.n_fits_shared_
-
-
 def test_a_run_is_not_resumed_with_another_share(tmp_path: Path) -> None:
     search(CASES["penalties"], "exact", store=tmp_path / "run.db")
     store = ho_store(tmp_path / "run.db")
@@ -395,17 +365,128 @@ def test_little_memory_changes_no_bit() -> None:
     check_same(search(case, "exact", share_memory=1), search(case, "exact"), bits=True)
 
 
-def test_nested_cross_validation_shares_in_the_same_way() -> None:
-    X, y = diabetes()
-    found = [
-        ho.nested_cv(
-            HeldOutSearchCV(
-                make_pipeline(StandardScaler(), Ridge()), {"ridge__alpha": [0.1, 1.0]}, cv=3, scoring="r2",
-                random_state=0, share=share,
-            ),
-            X, y,
+# Sparse rows and single precision: shared, or fitted alone with the same results.
+
+RANDOM = np.random.default_rng(0)
+ROWS = np.where(RANDOM.random((150, 8)) < 0.4, RANDOM.normal(size=(150, 8)), 0.0)
+SIGNAL = ROWS[:, 0] - ROWS[:, 1] + 0.3 * RANDOM.normal(size=150)
+
+
+def searched(estimator: Any, grid: dict[str, list[float]], X: Any, share: Any) -> HeldOutSearchCV:
+    y = SIGNAL > 0 if hasattr(estimator, "decision_function") else SIGNAL
+    scoring = "roc_auc" if hasattr(estimator, "decision_function") else "r2"
+    settings: Any = {"scoring": scoring, "cv": 3, "n_bootstraps": 10, "random_state": 0}
+    return HeldOutSearchCV(estimator, grid, share=share, **settings).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "share", "convert"),
+    [
+        (Ridge(), "exact", sp.csr_array),
+        (Ridge(), "tolerance", np.float32),
+        (RidgeClassifier(), "tolerance", sp.csr_array),
+        (RidgeClassifier(), "exact", np.float32),
+    ],
+    ids=["sparse", "single precision", "classifier, sparse", "classifier, single precision"],
+)
+def test_ridge_is_fitted_alone(estimator: Any, share: str, convert: Callable[[Any], Any]) -> None:
+    shared, alone = (searched(estimator, {"alpha": [0.1, 1.0]}, convert(ROWS), mode) for mode in (share, False))
+    assert shared.n_fits_shared_ == 0
+    for response, values in alone.predictions_.responses.items():
+        np.testing.assert_array_equal(shared.predictions_.responses[response], values)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "grid"),
+    [
+        (LogisticRegression(tol=1e-10), {"C": [0.1, 1.0, 10.0]}),
+        (Lasso(tol=1e-14), {"alpha": [0.001, 0.01, 0.1]}),
+    ],
+    ids=["logistic", "lasso"],
+)
+def test_penalties_share_fits_on_sparse_rows_but_not_in_single_precision(
+    estimator: Any, grid: dict[str, list[float]]
+) -> None:
+    X = sp.csr_array(ROWS)
+    alone, shared = (searched(estimator, grid, X, share) for share in (False, "tolerance"))
+    assert shared.n_fits_shared_ == shared.n_fits_
+    for response, values in alone.predictions_.responses.items():
+        np.testing.assert_allclose(
+            shared.predictions_.responses[response], values, atol=1e-5 * np.abs(values).max()
         )
+    loose = clone(estimator).set_params(tol=1e-3)
+    assert searched(loose, grid, ROWS.astype(np.float32), "tolerance").n_fits_shared_ == 0
+
+
+# Tables of polars.
+
+NUMBERS = RANDOM.normal(size=(120, 4))
+KINDS = RANDOM.choice(list("abc"), 120)
+LABELS = np.where(NUMBERS[:, 0] + (KINDS == "a") + 0.5 * RANDOM.normal(size=120) > 0.3, "yes", "no")
+NAMES = [f"n{number}" for number in range(4)]
+
+
+class Shifts(TransformerMixin, BaseEstimator):
+    """Changes the table that it is given."""
+
+    def fit(self, X: Any, y: Any = None) -> Shifts:
+        return self
+
+    def transform(self, X: Any) -> Any:
+        return X.replace_column(0, X["n0"] * 2.0 + 1.0)
+
+
+def table() -> Any:
+    holes = np.where(RANDOM.random(NUMBERS.shape) < 0.1, np.nan, NUMBERS)
+    pl = pytest.importorskip("polars")
+    return pl.DataFrame({name: holes[:, k] for k, name in enumerate(NAMES)} | {"kind": KINDS})
+
+
+def columns(**settings: Any) -> ColumnTransformer:
+    numbers = make_pipeline(SimpleImputer(), StandardScaler())
+    kinds = OneHotEncoder(sparse_output=False)
+    return ColumnTransformer([("numbers", numbers, NAMES), ("kinds", kinds, ["kind"])], **settings)
+
+
+TABLES: dict[str, tuple[Any, dict[str, list[Any]]]] = {
+    "branches of columns": (
+        Pipeline([("columns", columns()), ("best", SelectKBest()), ("svc", SVC())]),
+        {
+            "columns__numbers__simpleimputer__strategy": ["mean", "median"],
+            "best__k": [2, 4],
+            "svc__C": [0.1, 1.0],
+        },
+    ),
+    "steps from table to table": (
+        Pipeline(
+            [
+                ("columns", columns().set_output(transform="polars")),
+                ("scale", MinMaxScaler().set_output(transform="polars")),
+                ("union", FeatureUnion([("best", SelectKBest(k=2)), ("scale", StandardScaler())])),
+                ("model", LogisticRegression()),
+            ]
+        ),
+        {"scale__clip": [True, False], "union__best__k": [1, 2], "model__C": [0.1, 1.0]},
+    ),
+    "a step that changes its table": (
+        Pipeline([("shift", Shifts()), ("columns", columns()), ("svc", SVC())]),
+        {"columns__numbers__standardscaler__with_std": [True, False], "svc__C": [0.1, 1.0]},
+    ),
+}
+
+
+@pytest.mark.parametrize(("estimator", "grid"), TABLES.values(), ids=TABLES)
+def test_shared_fits_on_tables_of_polars_equal_separate_ones(estimator: Any, grid: dict[str, list[Any]]) -> None:
+    X = table()
+    y = pytest.importorskip("polars").Series("answer", LABELS)
+    settings: Any = {"scoring": "roc_auc", "cv": 3, "n_bootstraps": 10}
+    alone, shared = (
+        HeldOutSearchCV(estimator, grid, share=share, random_state=0, **settings).fit(X.clone(), y)
         for share in (False, "exact")
-    ]  # fmt: skip
-    assert found[0].value == pytest.approx(found[1].value, rel=1e-12)
-    assert found[1].evaluation.n_fits_shared > 0 == found[0].evaluation.n_fits_shared
+    )
+    assert shared.n_fits_shared_ == shared.n_fits_ > 0
+    for response, values in alone.predictions_.responses.items():
+        assert not np.isnan(values).all()
+        np.testing.assert_array_equal(shared.predictions_.responses[response], values)
+    assert shared.best_params_ == alone.best_params_
+    np.testing.assert_array_equal(shared.predict(X.clone()), alone.predict(X.clone()))

@@ -8,7 +8,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
@@ -40,7 +39,7 @@ KNN = {"n_neighbors": [1, 3, 7, 15, 31]}
 
 
 def search_of(model: Any = None, grid: Any = None, **settings: Any) -> ho.HeldOutSearchCV:
-    known = {"cv": 4, "n_bootstraps": 60, "random_state": 3, "training_size_correction": True}
+    known = {"cv": 4, "n_bootstraps": 20, "random_state": 3, "training_size_correction": True}
     return ho.HeldOutSearchCV(model or KNeighborsClassifier(), grid or KNN, **(known | settings))
 
 
@@ -80,7 +79,7 @@ class FailsOnFew(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return (X[:, 0] > 0).astype(int)
 
 
-@pytest.mark.parametrize("n_folds", [3, 4, 5, 6, 10])
+@pytest.mark.parametrize("n_folds", [3, 5, 10])
 def test_it_is_exact_on_a_learning_curve_a_plus_b_by_n(n_folds: int) -> None:
     grid = {"b": [4.0, 2.0]}  # of two configurations both compete, so the gain is that of b = 3
     search = search_of(OnACurve(), grid, scoring="neg_mean_squared_error", cv=n_folds, method="cv").fit(X, X[:, 0])
@@ -93,7 +92,7 @@ def test_it_is_exact_on_a_learning_curve_a_plus_b_by_n(n_folds: int) -> None:
     assert search.optimism_ == pytest.approx(search.best_score_ - search.corrected_score_)
 
 
-@pytest.mark.parametrize("scoring", ["neg_mean_squared_error", "r2", "neg_root_mean_squared_error"])
+@pytest.mark.parametrize("scoring", ["neg_mean_squared_error", "r2"])
 def test_a_model_that_does_not_learn_from_rows_is_not_corrected(scoring: str) -> None:
     model, y = OnACurve(of_rows=False), X[:, 0] + RNG.normal(size=N)
     found = search_of(model, {"b": [1.0, 9.0]}, scoring=scoring).fit(X, y).estimate_
@@ -257,16 +256,8 @@ class _Weighted(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.model_.predict_proba(X[:, :-1])
 
 
-def test_workers_sharing_interruption_and_a_store_change_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_run_goes_on_with_the_correction_and_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run.db"
-    alone = search_of(share=False).fit(X, Y)
-    with joblib.parallel_config("threading"):
-        others = search_of(share=False, n_jobs=2).fit(X, Y)
-    assert others.estimate_.to_dict() == alone.estimate_.to_dict()
-    assert search_of().fit(X, Y).estimate_.to_dict() == alone.estimate_.to_dict()
-
     original, calls = KNeighborsClassifier.predict, list[int]()
 
     def predict(self: Any, X: Any) -> Any:
@@ -279,16 +270,9 @@ def test_workers_sharing_interruption_and_a_store_change_nothing(
     with pytest.raises(KeyboardInterrupt):
         search_of(store=path, share=False).fit(X, Y)
     assert Flag.TRAINING_SIZE_UNCORRECTED in ho.estimate(SQLiteStore(path)).flags  # of the fits so far
-    calls[:] = [0] * 100
-    resumed = search_of(store=path, share=False).fit(X, Y)
-    assert resumed.estimate_.to_dict() == alone.estimate_.to_dict()
-    assert len(calls) - 100 == correction_of(alone)["n_fits"] - 6
-    of_file = ho.estimate(SQLiteStore(path))
-    assert (of_file.value, of_file.interval) == (alone.corrected_score_, alone.confidence_interval_)
-    calls[:] = [0] * 100
-    # The folds decide the further splits, so that the same run goes on with the correction and without.
+    # The folds decide the further splits, so that the same run goes on.
     plain = search_of(store=path, share=False, training_size_correction=False).fit(X, Y)
-    assert len(calls) == 100 and plain.n_fits_ == 20
+    assert len(calls) == 27 and plain.n_fits_ == 20
     assert Flag.TRAINING_SIZE_CORRECTED not in plain.estimate_.flags
 
 
@@ -305,20 +289,15 @@ def test_dropped_and_failed_configurations_do_not_compete() -> None:
     assert nothing.n_fits_ == plain.n_fits_ + 6
 
 
-def test_one_sided_intervals_stay_open_where_they_are() -> None:
-    for alternative, scoring in (
-        ("greater", "accuracy"),
-        ("less", "neg_log_loss"),
-        ("greater", "brier_score_loss"),
-    ):
-        scorer = ho.metrics.metric_named("brier_score") if scoring == "brier_score_loss" else scoring
-        found = search_of(scoring=scorer, alternative=alternative).fit(X, Y).estimate_
-        plain = (
-            search_of(scoring=scorer, alternative=alternative, training_size_correction=False).fit(X, Y).estimate_
-        )
-        moved = {end for end in ("low", "high") if getattr(found.interval, end) != getattr(plain.interval, end)}
-        assert len(moved) == 1
-        assert found.value in found.interval
+@pytest.mark.parametrize("scoring", ["accuracy", ho.metrics.metric_named("brier_score")], ids=["share", "loss"])
+def test_one_sided_intervals_stay_open_where_they_are(scoring: Any) -> None:
+    found, plain = (
+        search_of(scoring=scoring, alternative="greater", training_size_correction=each).fit(X, Y).estimate_
+        for each in (True, False)
+    )
+    moved = {end for end in ("low", "high") if getattr(found.interval, end) != getattr(plain.interval, end)}
+    assert len(moved) == 1
+    assert found.value in found.interval
 
 
 @pytest.mark.parametrize(
@@ -399,7 +378,7 @@ def test_the_command(command: Callable[..., Any], tmp_path: Path) -> None:
     pd.DataFrame({f"x{j}": column for j, column in enumerate(X.T)}).assign(y=Y).to_csv(tmp_path / "t.csv")
 
     def tune(*words: str) -> Any:
-        known = ["tune", str(tmp_path / "t.csv"), "--target", "y", "--models", "logistic", "--n-bootstraps", "50"]
+        known = ["tune", str(tmp_path / "t.csv"), "--target", "y", "--models", "logistic", "--n-bootstraps", "10"]
         return command(*known, "--training-size-correction", "--n-jobs", "1", "--json", *words)
 
     made = tune("--out", str(tmp_path / "run"), "--cv", "3")

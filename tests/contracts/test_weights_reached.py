@@ -217,7 +217,7 @@ def test_a_run_file_keeps_what_weights_reached(tmp_path: Path) -> None:
     scoring = {"weighted": "accuracy", "plain": "positive_likelihood_ratio"}
     params = {"sample_weight": WEIGHTS}
     for name, store in (("one", {"scoring": scoring["plain"]}), ("two", {"scoring": scoring, "refit": "weighted"})):
-        search = fitted(LogisticRegression(), params=params, store=tmp_path / name, **store)
+        search = fitted(LogisticRegression(), params=params, method="cv", store=tmp_path / name, **store)
         assert sentence(search.estimate_) == {"one": FITS, "two": ""}[name]
         assert ho.estimate(SQLiteStore(tmp_path / name)).to_dict() == search.estimate_.to_dict()
 
@@ -226,7 +226,7 @@ def test_a_run_file_keeps_what_weights_reached(tmp_path: Path) -> None:
 def test_a_run_file_lacks_weights_that_the_choice_does_not_read(tmp_path: Path) -> None:
     scoring = {"weighted": "accuracy", "plain": "positive_likelihood_ratio"}
     params = {"sample_weight": WEIGHTS}
-    fitted(LogisticRegression(), scoring, params, refit="plain", store=tmp_path / "run.db")
+    fitted(LogisticRegression(), scoring, params, refit="plain", method="cv", store=tmp_path / "run.db")
     with pytest.raises(StoreError, match="the weights of the scorer 'weighted'"):
         ho.estimate(SQLiteStore(tmp_path / "run.db"))
 

@@ -12,7 +12,7 @@ import pytest
 from heldout.data.task import Truth, truth_of
 from heldout.errors import InputError
 from heldout.metrics.aggregate import AggregateScore, aggregate_score, best_columns
-from heldout.metrics.base import PROBED_ROWS, Metric, Needs, Response, Signed, needed_codes, positive_of
+from heldout.metrics.base import PROBED_ROWS, Metric, Needs, Signed, needed_codes, positive_of
 from heldout.metrics.classification import (
     Accuracy,
     BalancedAccuracy,
@@ -24,7 +24,6 @@ from heldout.metrics.classification import (
     Recall,
 )
 from heldout.metrics.custom import custom
-from heldout.metrics.named import metric_named
 from heldout.metrics.ranking import AveragePrecision, RocAuc
 from heldout.metrics.regression import R2, MeanSquaredError
 from heldout.selection.base import NONE_CHOSEN
@@ -78,7 +77,7 @@ def test_folds_where_the_metric_is_undefined_are_left_out_of_the_mean() -> None:
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["counts", "weights"])
 @pytest.mark.parametrize("score", [pooled, by_folds], ids=["pooled", "folds"])
-@pytest.mark.parametrize("metric", [RocAuc(), AveragePrecision()], ids=lambda m: m.name)
+@pytest.mark.parametrize("metric", [RocAuc(), AveragePrecision(), Signed(RocAuc(), -1)], ids=lambda m: m.name)
 def test_the_best_in_the_bag_is_scored_out_of_it(metric: Metric, score: Any, weighted: bool) -> None:
     repeats = SCORES[:, :, : 1 if weighted else 2]
     weights = {"sample_weight": np.linspace(0.5, 2, N)} if weighted and score is pooled else {}
@@ -88,21 +87,6 @@ def test_the_best_in_the_bag_is_scored_out_of_it(metric: Metric, score: Any, wei
     found = bound.best_out_of_bag(COUNTS)
     np.testing.assert_array_equal(found.columns, columns)
     np.testing.assert_array_equal(found.values, bound.selected(left_out, columns))
-
-
-@pytest.mark.parametrize("name", ["roc_auc", "accuracy", "zero_one_loss", "brier_score", "neg_brier_score"])
-def test_the_fused_path_gives_what_the_general_path_gives(name: str) -> None:
-    metric = metric_named(name)
-    predictions = SCORES[:, :, :1]
-    if metric.responses == (Response.LABELS,):
-        predictions = (predictions > 0.5).astype(np.int32)
-    if metric.responses == (Response.PROBABILITIES,):
-        predictions = (1 / (1 + np.exp(-predictions))).round(1)
-    score = pooled(metric, LABELS, predictions)
-    fused = score.best_out_of_bag(COUNTS)
-    columns, _ = best_columns(score.all(COUNTS), metric.greater_is_better)
-    np.testing.assert_array_equal(fused.columns, columns)
-    np.testing.assert_array_equal(fused.values, score.selected((COUNTS == 0).astype(np.uint8), columns))
 
 
 def test_ties_go_to_the_first_column() -> None:
@@ -153,20 +137,6 @@ def test_the_metric_s_own_positive_class_is_the_one_a_draw_needs() -> None:
     own = pooled(AveragePrecision(pos_label=1), truth, predictions)
     np.testing.assert_array_equal(own.defined(draws), [False, True])
     np.testing.assert_array_equal(own.observed(), [1.0])
-
-
-def test_average_precision_of_several_classes_needs_them_all() -> None:
-    truth = truth_of([0, 1, 2])
-    score = pooled(AveragePrecision(), truth, np.full((3, 1, 1, 3), 1 / 3))
-    draws = np.array([[1, 1, 1], [0, 2, 1], [1, 2, 0]], dtype=np.uint8)
-    np.testing.assert_array_equal(score.defined(draws), [True, False, False])
-
-
-def test_r2_needs_two_different_values() -> None:
-    truth = truth_of([0.5, 0.5, 1.5], "regression")
-    draws = np.array([[1, 1, 1], [2, 1, 0], [0, 0, 3]], dtype=np.uint8)
-    score = pooled(R2(), truth, np.zeros((3, 1, 1)))
-    np.testing.assert_array_equal(score.defined(draws), [True, False, False])
 
 
 FOLDS_OF_THREE = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2], dtype=np.int32)[:, None]
@@ -298,39 +268,30 @@ def test_threads_leave_the_warning_filters_of_the_process_alone() -> None:
     assert all(filters == before for filters in [*seen, list(warnings.filters)])
 
 
-@pytest.mark.parametrize(
-    ("metric", "codes"),
-    [
-        (FScore(), [1]),
-        (FScore(pos_label="a"), [0]),
-        (Recall(pos_label="a"), [0]),
-        (Precision("weighted"), [0, 1]),
-        (FScore("macro"), [0, 1]),
-        (FScore("micro"), []),
-        (MatthewsCorrelation(), [0, 1]),
-        (BalancedAccuracy(), [0, 1]),
-        (RocAuc(), [0, 1]),
-        (AveragePrecision(pos_label="a"), [0]),
-        (Signed(AveragePrecision(pos_label="a"), 1), [0]),
-        (LogLoss(), []),
-        (Brier(), []),
-        (Accuracy(), []),
-    ],
-    ids=lambda p: getattr(p, "name", ""),
-)
-def test_the_classes_that_a_bootstrap_needs(metric: Metric, codes: list[int]) -> None:
-    assert needed_codes(metric, truth_of(["a", "b", "b"])) == codes
+TWO, SEVERAL = truth_of(["a", "b", "b"]), truth_of(["a", "b", "c"])
+NEEDED = [
+    ([1], TWO, [FScore()]),
+    ([0], TWO, [FScore(pos_label="a"), Recall(pos_label="a"), AveragePrecision(pos_label="a")]),
+    ([0], TWO, [Signed(AveragePrecision(pos_label="a"), 1)]),
+    ([0, 1], TWO, [Precision("weighted"), FScore("macro"), MatthewsCorrelation(), BalancedAccuracy(), RocAuc()]),
+    ([], TWO, [FScore("micro"), LogLoss(), Brier(), Accuracy()]),
+    ([0, 1, 2], SEVERAL, [AveragePrecision(), FScore("macro")]),
+    ([], SEVERAL, [Brier()]),
+    ([], truth_of([0.5, 1.5], "regression"), [R2()]),
+]
 
 
-def test_the_classes_that_a_bootstrap_needs_of_several_and_of_numbers() -> None:
-    three = truth_of(["a", "b", "c"])
-    assert needed_codes(AveragePrecision(), three) == [0, 1, 2]
-    assert needed_codes(FScore("macro"), three) == [0, 1, 2]
-    assert needed_codes(Brier(), three) == []
-    assert needed_codes(R2(), truth_of([0.5, 1.5], "regression")) == []
-    assert positive_of(FScore("macro"), three) is None
-    assert positive_of(FScore(pos_label="a"), truth_of(["a", "b"])) == 0
-    assert positive_of(RocAuc(), truth_of(["a", "b"], pos_label="a")) == 0
+@pytest.mark.parametrize(("codes", "truth", "metrics"), NEEDED)
+def test_the_classes_that_a_bootstrap_needs(codes: list[int], truth: Truth, metrics: list[Metric]) -> None:
+    for metric in metrics:
+        assert needed_codes(metric, truth) == codes, metric.name
+
+
+def test_the_positive_class_of_a_metric() -> None:
+    assert positive_of(FScore("macro"), SEVERAL) is None
+    assert (
+        positive_of(FScore(pos_label="a"), TWO) == positive_of(RocAuc(), truth_of(["a", "b"], pos_label="a")) == 0
+    )
 
 
 def test_rows_that_are_not_in_play_do_not_count() -> None:

@@ -71,7 +71,7 @@ def test_a_greater_loss_is_refused() -> None:
         ho.estimate(Y, P, metric=small, method="hoeffding")
 
 
-@pytest.mark.parametrize("method", ["bbc", "shrinkage", "wald_cv"])
+@pytest.mark.parametrize("method", ["shrinkage", "wald_cv"])
 def test_losses_of_rows_give_the_numbers_of_the_mean(method: str) -> None:
     rows = ho.metrics.custom(squares, greater_is_better=False, response="values", range=(0, np.inf), row_wise=True)
     asked: dict[str, Any] = {"method": method, "n_bootstraps": 200, "random_state": 3}

@@ -68,12 +68,6 @@ def test_a_draw_without_a_row_of_weight_has_no_score() -> None:
     assert not ours.defined(only).any()
 
 
-def test_equal_columns_tie() -> None:
-    truth, twice = truth_of(NUMBERS), np.repeat(VALUES[:, :1], 2, axis=1)[:, :, None]
-    values = fold_score(metric_named("neg_mean_squared_error"), truth, twice, FOLDS).all(COUNTS)
-    assert np.array_equal(values[:, 0], values[:, 1])
-
-
 def test_other_predictions_are_read_fold_by_fold() -> None:
     ours, theirs = scores("accuracy")
     other = 1 - LABELS[:, ::-1, None]

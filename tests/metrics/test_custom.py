@@ -121,15 +121,10 @@ def test_arguments_that_neither_hash_nor_compare_are_no_obstacle() -> None:
     assert len({one, other, Signed(one, -1), Signed(one, -1)}) == 3
 
 
-def test_it_declares_that_it_runs_code_of_others() -> None:
-    metric = custom(share_right, greater_is_better=True, response="labels")
-    assert metric.calls_foreign_code
-    assert Signed(metric, -1).calls_foreign_code
-    assert not Signed(LogLoss(), -1).calls_foreign_code
-
-
-def test_what_it_needs_is_what_it_is_undefined_without() -> None:
+def test_it_declares_that_it_runs_code_of_others_and_what_it_needs() -> None:
     metric = custom(share_right, greater_is_better=True, response="labels", needs=Needs.EVERY_CLASS)
+    assert metric.calls_foreign_code and Signed(metric, -1).calls_foreign_code
+    assert not Signed(LogLoss(), -1).calls_foreign_code
     assert (metric.needs, metric.undefined_without) == (Needs.EVERY_CLASS, Needs.EVERY_CLASS)
 
 

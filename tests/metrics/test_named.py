@@ -10,7 +10,7 @@ from heldout.errors import InputError
 from heldout.metrics.base import Metric, Signed
 from heldout.metrics.classification import Accuracy, Brier, CohenKappa, FScore
 from heldout.metrics.named import _SHORT, DECLARED, METRICS, all_names, check_fits, metric_named
-from heldout.metrics.ranking import PartialRocAuc, SensitivityAtSpecificity
+from heldout.metrics.ranking import SensitivityAtSpecificity
 from heldout.metrics.regression import PinballLoss
 
 
@@ -31,20 +31,13 @@ def test_every_declaration_is_a_metric_with_a_name_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("name", "canonical", "greater"),
     [
-        ("accuracy", "accuracy", True),
         ("accuracy_score", "accuracy", True),
         ("roc_auc_score", "roc_auc", True),
-        ("f1_score", "f1", True),
-        ("brier_score", "brier_score", False),
         ("brier_score_loss", "brier_score", False),
         ("neg_brier_score", "neg_brier_score", True),
-        ("log_loss", "log_loss", False),
         ("neg_log_loss", "neg_log_loss", True),
-        ("matthews_corrcoef", "matthews_corrcoef", True),
-        ("mean_squared_error", "mean_squared_error", False),
         ("neg_root_mean_squared_error", "neg_root_mean_squared_error", True),
         ("r2_score", "r2", True),
-        ("r2", "r2", True),
     ],
 )
 def test_names_of_scorers_and_of_functions(name: str, canonical: str, greater: bool) -> None:
@@ -57,11 +50,9 @@ def test_names_of_scorers_and_of_functions(name: str, canonical: str, greater: b
     [
         ("f2", FScore(beta=2.0)),
         ("f0.5_macro", FScore("macro", beta=0.5)),
-        ("fbeta_score(beta=2)", FScore(beta=2)),
         ("fbeta_score(beta=2, average='macro')", FScore("macro", beta=2)),
         ("f1(pos_label='ill')", FScore(pos_label="ill")),
         ("sensitivity_at_specificity(specificity=0.8)", SensitivityAtSpecificity(0.8)),
-        ("partial_roc_auc(max_fpr=0.2)", PartialRocAuc(0.2)),
         ("mean_pinball_loss(alpha=0.9)", PinballLoss(0.9)),
         ("neg_mean_pinball_loss(alpha=0.9)", Signed(PinballLoss(0.9), -1)),
         ("accuracy()", Accuracy()),
@@ -140,7 +131,6 @@ def test_a_metric_and_a_scorer_may_stand_for_a_name() -> None:
         (accuracy_score, r"got the function 'accuracy_score'.*ho\.metrics\.custom\("),
         (Accuracy, r"ho\.metrics\.custom"),
         (3, "must be a name such as 'roc_auc'"),
-        (None, "must be a name such as 'roc_auc'"),
     ],
     ids=lambda value: getattr(value, "__name__", str(value)),
 )

@@ -26,10 +26,11 @@ def test_of_equal_systems_the_first_wins_and_columns_have_names() -> None:
     assert ho.estimate(table, metric="mean_score", random_state=0).selected_name == "b"
 
 
-@pytest.mark.parametrize(("least", "greatest"), [(0.0, 10.0), (-5.0, 5.0), (1.0, 5.0)])
-@pytest.mark.parametrize("scores", [RIGHT, GRADED], ids=["right", "graded"])
+@pytest.mark.parametrize(
+    ("least", "greatest", "scores"), [(-5.0, 5.0, RIGHT), (1.0, 5.0, GRADED)], ids=["right", "graded"]
+)
 def test_another_range_gives_the_same_answer_on_its_scale(
-    scores: np.ndarray, least: float, greatest: float
+    least: float, greatest: float, scores: np.ndarray
 ) -> None:
     plain = ho.estimate(scores, metric="mean_score", random_state=0)
     width = greatest - least

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 import click
+from sources import nodes_of
 
 import heldout as ho
 from heldout.cli.group import heldout as heldout_command
@@ -46,19 +47,21 @@ def parameters(one: object) -> list[str]:
 @cache
 def calls(package: ModuleType) -> tuple[tuple[str, ast.Call, str], ...]:
     """File and line, the call, and the name of what is called, for every call in the sources of a package."""
-    source = Path(str(package.__file__)).parent
     return tuple(
         (f"{path.name}:{node.lineno}", node, getattr(node.func, "id", getattr(node.func, "attr", "")))
-        for path in sorted(source.rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path, nodes in nodes_of(folder_of(package)).items()
+        for node in nodes
         if isinstance(node, ast.Call)
     )
 
 
+def folder_of(package: ModuleType) -> Path:
+    return Path(str(package.__file__)).parent
+
+
 def texts(package: ModuleType) -> Iterator[tuple[str, str]]:
     """File and line, and the text, for every part of a text in the sources that is no docstring."""
-    for path in sorted(Path(str(package.__file__)).parent.rglob("*.py")):
-        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    for path, nodes in nodes_of(folder_of(package)).items():
         docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
         for node in nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
