@@ -160,6 +160,8 @@ def test_an_unknown_column_names_the_nearest(tmp_path: Path) -> None:
         table.column("outcome", "the target")
     with pytest.raises(InputError, match="its columns are 'Outcome', 'age'"):
         table.column("zzz", "the target")
+    with pytest.raises(InputError, match="it has 'age', 'Outcome': give each by itself"):
+        table.column("age, Outcome", "a predictor")
 
 
 def test_a_file_without_names_is_distinguished_from_a_wrong_name(tmp_path: Path) -> None:

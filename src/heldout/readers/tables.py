@@ -75,6 +75,9 @@ class Table:
 
     def _nearest(self, name: str) -> str:
         names = list(self.frame.columns)
+        parts = [part.strip() for part in name.split(",")]
+        if len(parts) > 1 and all(part in names for part in parts):
+            return f"it has {quoted(parts)}: give each by itself (on the command line, the option once for each)."
         by_lower = {known.lower(): known for known in names}
         close = difflib.get_close_matches(name.lower(), list(by_lower), n=3, cutoff=0.5)
         if close:
