@@ -155,14 +155,6 @@ def test_tiny_folds_score_left_out_rows_together_and_say_so():
     assert "out_of_bag_pooled" not in roomy.flags
 
 
-def test_tiny_folds_score_left_out_rows_by_the_pairs_of_each_fold():
-    asked = {"metric": "roc_auc", "aggregate": "folds", "method": "bbc", **FAST}
-    found = ho.estimate(Y, PROBABILITIES, folds=np.arange(100) % 10, **asked)
-    assert "out_of_bag_pooled" not in found.flags and found.provenance["aggregate_out_of_bag"] == "within"
-    roomy = ho.estimate(Y, PROBABILITIES, folds=np.arange(100) % 2, **asked)
-    assert "aggregate_out_of_bag" not in roomy.provenance
-
-
 def test_a_fold_with_one_class_is_left_out_and_counted():
     folds = np.where(Y == 0, np.arange(100) % 3, np.arange(100) % 2)
     found = ho.estimate(Y, PROBABILITIES, metric="roc_auc", folds=folds, aggregate="folds", method="cv")
@@ -358,14 +350,6 @@ def test_too_few_bootstraps_for_the_level_are_flagged():
     assert "few_bootstraps" in ho.estimate(Y, SCORES, metric="roc_auc", n_bootstraps=39, random_state=0).flags
     one_sided = ho.estimate(Y, SCORES, metric="roc_auc", n_bootstraps=20, alternative="greater", random_state=0)
     assert "few_bootstraps" not in one_sided.flags
-
-
-@pytest.mark.parametrize("metric", ["roc_auc", "accuracy"])
-def test_booleans_are_read_as_the_numbers_that_they_are(metric):
-    guesses = SCORES > 0.5
-    assert same(
-        ho.estimate(Y, guesses, metric=metric, **FAST), ho.estimate(Y, guesses.astype(int), metric=metric, **FAST)
-    )
 
 
 def test_methods_that_are_suggested_accept_the_rows():

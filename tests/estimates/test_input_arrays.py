@@ -78,13 +78,6 @@ def test_three_axes_that_sum_to_one_are_refused_in_every_type(cube):
         ho.estimate(Y, cube, metric="accuracy")
 
 
-def test_repeats_are_repeats():
-    cube = np.stack([HARD, HARD], axis=-1)
-    assert same(ho.estimate(Y, cube, metric="accuracy", **FAST), ho.estimate(Y, HARD, metric="accuracy", **FAST))
-    text = ho.estimate(TEXT[Y], TEXT[cube], metric="accuracy", **FAST)
-    assert same(text, ho.estimate(Y, HARD, metric="accuracy", **FAST))
-
-
 # Rows behind a prediction
 
 

@@ -7,11 +7,9 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import (
     average_precision_score,
     f1_score,
-    matthews_corrcoef,
     r2_score,
-    root_mean_squared_error,
 )
-from sklearn.model_selection import GridSearchCV, KFold, RepeatedKFold, StratifiedKFold, cross_val_predict
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -26,9 +24,7 @@ COSTS = {"logisticregression__C": [0.001, 0.1, 10.0]}
 FAST = {"n_bootstraps": 60, "random_state": 0}
 TOGETHER = {
     "r2": (r2_score, "predict"),
-    "neg_root_mean_squared_error": (lambda y, p: -root_mean_squared_error(y, p), "predict"),
     "f1": (f1_score, "predict"),
-    "matthews_corrcoef": (matthews_corrcoef, "predict"),
     "average_precision": (average_precision_score, "decision_function"),
 }
 
@@ -76,28 +72,6 @@ def test_methods_of_fold_scores_stay_on_them(method):
     found = _search("r2", method=method)[0].estimate_
     named = _search("r2", method=method, aggregate="folds")[0].estimate_
     assert (found.value, found.uncorrected) == (named.value, named.uncorrected)
-
-
-def test_repeats_are_averaged():
-    folds = RepeatedKFold(n_splits=5, n_repeats=3, random_state=2)
-    search, X, y = _search("r2", cv=folds)
-    winner, scores = search.best_estimator_, []
-    splits = list(folds.split(X))
-    for repeat in range(3):
-        held = np.empty(len(y))
-        for train, test in splits[5 * repeat : 5 * repeat + 5]:
-            held[test] = Ridge(alpha=winner.alpha).fit(X[train], y[train]).predict(X[test])
-        scores.append(r2_score(y, held))
-    assert search.estimate_.uncorrected == pytest.approx(np.mean(scores))
-
-
-def test_arrays_have_the_same_scale_by_name():
-    search, _, y = _search("r2")
-    held = search.predictions_
-    found = ho.estimate(
-        y, held.responses["values"][:, :, 0], metric="r2", folds=held.folds[:, 0], aggregate="auto", **FAST
-    )
-    assert (found.value, found.selected) == (search.estimate_.value, search.best_index_)
 
 
 def test_an_error_and_its_negative_are_one_where_each_row_is_a_fold():
@@ -152,18 +126,6 @@ def test_models_that_differ_by_a_shift_are_on_one_scale(metric, chances):
     assert one.provenance["scale_of_value"] == "aligned" and "incomparable_folds" not in other.flags
     pooled = [aligned_estimate(scores, metric, aggregate="pooled").uncorrected for scores in (plain, moved)]
     assert abs(pooled[0] - pooled[1]) > 0.03
-
-
-def test_folds_of_the_same_median_need_no_alignment():
-    """All rows together have then the score that they have when aligned, which selects alike."""
-    centred = np.stack([less_their_medians(column, OF_FOLD) for column in DECISIONS.T], axis=1)
-    found = aligned_estimate(centred)
-    assert found.uncorrected == pytest.approx(average_precision_score(TRUTH, centred[:, found.selected]), abs=1e-12)
-    pooled = [aligned_estimate(centred, selection=lambda s: s.argmax(axis=1) * 0, aggregate=a) for a in SCALES]
-    same(*pooled)
-
-
-SCALES = ("auto", "pooled")
 
 
 def test_few_rows_have_no_median():

@@ -238,17 +238,6 @@ def test_zeros_and_ones_may_be_declared_probabilities():
     assert found.value == pytest.approx(np.mean((hard @ found.provenance["weights"] - Y) ** 2))
 
 
-def test_a_function_that_fails_in_the_bootstrap_leaves_no_estimate():
-    def only_observed(scores):
-        if len(scores) > 1:
-            raise ValueError("one row at a time")
-        return scores.argmax(axis=1)
-
-    with pytest.warns(HeldoutWarning, match="one row at a time"):
-        found = estimate("roc_auc", only_observed)
-    assert np.isnan(found.value) and "selection_not_replayable" in found.flags
-
-
 X, LABEL = load_breast_cancer(return_X_y=True)
 X, LABEL = X[:150], LABEL[:150]
 
@@ -281,22 +270,6 @@ def test_a_search_ranks_over_its_scorers():
     assert {estimate.selected for estimate in found.estimates_.values()} == {found.best_index_}
     with pytest.raises(InputError, match="which is not scored here; the scorers are"):
         search(AverageRank(["f1"]), scoring=scoring, refit="roc_auc")
-
-
-@pytest.mark.parametrize("aggregate", ["folds", "pooled"])
-def test_a_search_takes_the_median_over_repeats_and_its_estimate_the_same_winner(aggregate):
-    found = search(Best("median"), repeats=3, cv=3, aggregate=aggregate)
-    again = ho.estimate(
-        LABEL,
-        found.predictions_,
-        metric="accuracy",
-        selection=Best("median"),
-        aggregate=aggregate,
-        n_bootstraps=40,
-        random_state=0,
-    )
-    assert again.selected == found.best_index_
-    np.testing.assert_array_equal(again.distribution, found.estimate_.distribution)
 
 
 def test_a_search_takes_functions_of_scores_and_of_parameters():

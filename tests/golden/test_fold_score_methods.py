@@ -4,28 +4,18 @@ As in ``test_transcriptions``: the draws are made here by ``numpy.random.Philox`
 and nothing but the definition is shared with the library.
 """
 
-import hashlib
 from statistics import NormalDist
 
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 from sklearn import metrics as sk
+from twins import key_by_definition, rows_by_definition
 
 import heldout as ho
 
 SEED = 20260502
 B = 90
-
-
-def key_of(*parts: object) -> int:
-    text = "\x1f".join([f"{SEED:016x}", *(str(part) for part in parts)])
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
-
-
-def draw(key: int, b: int, attempt: int, n: int) -> np.ndarray:
-    raw = np.random.Philox(key=np.array([key, b], dtype=np.uint64), counter=[0, 0, attempt, 0]).random_raw(n)
-    return np.array([(int(word) * n) >> 64 for word in raw])
 
 
 def algorithm_1(scores: np.ndarray, key: int) -> tuple[np.ndarray, np.ndarray]:
@@ -34,7 +24,7 @@ def algorithm_1(scores: np.ndarray, key: int) -> tuple[np.ndarray, np.ndarray]:
     found, choices = [], []
     for b in range(B):
         for attempt in range(1000):
-            inside = draw(key, b, attempt, len(scores))
+            inside = rows_by_definition(key, b, attempt, len(scores))
             outside = np.setdiff1d(np.arange(len(scores)), inside)
             if defined[inside].any() and len(outside) and defined[outside].any():
                 break
@@ -60,7 +50,7 @@ def quantiles(values: np.ndarray, *p: float) -> list[float]:
 @pytest.mark.parametrize("sign", [1, -1], ids=["score", "loss"])
 def test_bbc_f_equals_algorithm_1(scores, sign, undefined):
     scores[list(undefined)] = np.nan
-    expected, choices = algorithm_1(scores, key_of("fold draws", 0))
+    expected, choices = algorithm_1(scores, key_by_definition(SEED, "fold draws", 0))
     found = ho.estimate_from_scores(
         sign * scores, greater_is_better=sign > 0, method="bbc_f", n_bootstraps=B, random_state=SEED
     )
@@ -77,7 +67,7 @@ def test_bbc_f_equals_algorithm_1(scores, sign, undefined):
 def test_bbc_f_runs_in_each_repeat_and_pools_what_it_drew(scores):
     rng = np.random.default_rng(1)
     repeats = [scores, np.round(rng.normal(0.7, 0.06, size=(8, 25)), 2), scores[::-1]]
-    parts = [algorithm_1(each, key_of("fold draws", r))[0] for r, each in enumerate(repeats)]
+    parts = [algorithm_1(each, key_by_definition(SEED, "fold draws", r))[0] for r, each in enumerate(repeats)]
     labels = np.repeat(["first", "second", "third"], [10, 8, 10])
     found = ho.estimate_from_scores(
         np.concatenate(repeats),
@@ -110,7 +100,10 @@ def test_naive_bootstrap_of_rows(aggregate):
     winner = max(range(6), key=lambda j: score(np.arange(60), scores[:, j]))
     expected = []
     for b in range(B):
-        drawn = (score(draw(key_of("draws"), b, attempt, 60), scores[:, winner]) for attempt in range(1000))
+        drawn = (
+            score(rows_by_definition(key_by_definition(SEED, "draws"), b, attempt, 60), scores[:, winner])
+            for attempt in range(1000)
+        )
         expected.append(next(each for each in drawn if not np.isnan(each)))
     found = ho.estimate(
         y,
@@ -130,8 +123,8 @@ def test_naive_bootstrap_of_rows(aggregate):
 
 def test_naive_bootstrap_of_folds(scores):
     winner = int(np.argmax(np.round(scores.mean(axis=0), 12)))
-    key = key_of("fold draws", 0)
-    expected = [np.mean(scores[draw(key, b, 0, 10), winner]) for b in range(B)]
+    key = key_by_definition(SEED, "fold draws", 0)
+    expected = [np.mean(scores[rows_by_definition(key, b, 0, 10), winner]) for b in range(B)]
     found = ho.estimate_from_scores(
         scores,
         greater_is_better=True,
@@ -168,7 +161,7 @@ def simulated(means: np.ndarray, covariances: np.ndarray, n_draws: int) -> np.nd
     """Draws of the means: normal quantiles of Philox words in blocks of 2048, each with its mirror image."""
     values, vectors = np.linalg.eigh(covariances)
     along = (vectors * np.sqrt(np.maximum(values, 0))).T
-    key, quantile, drawn = key_of("normal draws of mean errors"), NormalDist().inv_cdf, []
+    key, quantile, drawn = key_by_definition(SEED, "normal draws of mean errors"), NormalDist().inv_cdf, []
     for block, first in enumerate(range(0, n_draws // 2, 2048)):
         lanes = min(2048, n_draws // 2 - first)
         raw = np.random.Philox(key=np.array([key, block], dtype=np.uint64)).random_raw(lanes * len(means))

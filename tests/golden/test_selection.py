@@ -4,11 +4,10 @@ The draws are made here by ``numpy.random.Philox`` as the specification says, an
 again in a few lines of NumPy each, so that nothing but the definition is shared with the library.
 """
 
-import hashlib
-
 import numpy as np
 import pytest
 from scipy.stats import rankdata
+from twins import key_by_definition, rows_by_definition
 
 import heldout as ho
 from heldout.selection import AverageRank, Best, GreedyEnsemble, OneStandardError, Threshold, TopK, Within
@@ -28,12 +27,10 @@ COMPLEXITY = np.array([3, 1, 5, 2, 2, 4])
 
 def draws(n_bootstraps=B, y=Y):
     """(inside, outside) of each bootstrap; again where a class lacks on either side."""
-    key = int.from_bytes(hashlib.sha256(f"{SEED:016x}\x1fdraws".encode()).digest()[:8], "big")
     n = len(y)
     for b in range(n_bootstraps):
         for attempt in range(1000):
-            stream = np.random.Philox(key=np.array([key, b], dtype=np.uint64), counter=[0, 0, attempt, 0])
-            inside = np.array([(int(word) * n) >> 64 for word in stream.random_raw(n)])
+            inside = rows_by_definition(key_by_definition(SEED, "draws"), b, attempt, n)
             outside = np.setdiff1d(np.arange(n), inside)
             if len(np.unique(y[inside])) == len(np.unique(y[outside])) == 2:
                 break

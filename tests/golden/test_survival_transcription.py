@@ -4,20 +4,13 @@ Draws are made by ``numpy.random.Philox`` as the specification says; the index c
 one (Tsamardinos et al. 2018, algorithm 5).
 """
 
-import hashlib
-
 import numpy as np
 import pytest
+from twins import key_by_definition, rows_by_definition
 
 import heldout as ho
 
 SEED, N, C, B = 20260901, 40, 4, 25
-
-
-def draw(b: int, attempt: int) -> np.ndarray:
-    key = int.from_bytes(hashlib.sha256(f"{SEED:016x}\x1fdraws".encode()).digest()[:8], "big")
-    raw = np.random.Philox(key=np.array([key, b], dtype=np.uint64), counter=[0, 0, attempt, 0]).random_raw(N)
-    return np.array([(int(word) * N) >> 64 for word in raw])
 
 
 def index(y: np.ndarray, risks: np.ndarray, rows: np.ndarray, factor: np.ndarray) -> float:
@@ -55,7 +48,7 @@ def test_bbc_equals_algorithm_5(metric: str, events: float) -> None:
     expected, redrawn = [], 0
     for b in range(B):
         for attempt in range(1000):
-            inside = draw(b, attempt)
+            inside = rows_by_definition(key_by_definition(SEED, "draws"), b, attempt, N)
             outside = np.setdiff1d(np.arange(N), inside)
             if not np.isnan(index(y, risks[:, 0], inside, factor) + index(y, risks[:, 0], outside, factor)):
                 break

@@ -5,11 +5,10 @@ their definitions, and the loops are the article's own (Tsamardinos et al. 2018,
 nothing but the definition is shared with the library.
 """
 
-import hashlib
-
 import numpy as np
 import pytest
 from sklearn import metrics as sk
+from twins import key_by_definition, rows_by_definition
 
 import heldout as ho
 
@@ -18,19 +17,12 @@ B = 41  # the second of the ordered scores, and the last but one, bound the inte
 PUBLISHED = ho.estimates.BBC(control=False)
 
 
-def draw(seed: int, b: int, attempt: int, n: int) -> np.ndarray:
-    """Row numbers of one bootstrap: the high word of raw x n, in Python's own big integers."""
-    key = int.from_bytes(hashlib.sha256(f"{seed:016x}\x1fdraws".encode()).digest()[:8], "big")
-    raw = np.random.Philox(key=np.array([key, b], dtype=np.uint64), counter=[0, 0, attempt, 0]).random_raw(n)
-    return np.array([(int(word) * n) >> 64 for word in raw])
-
-
 def algorithm_5(score, defined, y, table, folds, n_bootstraps=B):
     """L_b of every bootstrap, and the choices; ``score(y, column)`` greater = better on a subset of rows."""
     scores, choices = [], []
     for b in range(n_bootstraps):
         for attempt in range(1000):
-            inside = draw(SEED, b, attempt, len(y))
+            inside = rows_by_definition(key_by_definition(SEED, "draws"), b, attempt, len(y))
             outside = np.setdiff1d(np.arange(len(y)), inside)
             if defined(y, inside) and defined(y, outside):
                 break

@@ -4,7 +4,6 @@ The transcriptions share the random streams with the library, as the specificati
 areas are scikit-learn's, the importance weights are products over rows, and the roots are SciPy's.
 """
 
-import hashlib
 from fractions import Fraction
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import binom, multinomial
 from sklearn.metrics import roc_auc_score
+from twins import key_by_definition, rows_by_definition
 
 import heldout as ho
 from heldout.data.task import truth_of
@@ -88,10 +88,7 @@ def test_proportions(case):
 
 def drawn(stratum: int, b: int, n: int) -> np.ndarray:
     """Row numbers within a stratum: the high word of raw x n, in Python's own big integers."""
-    text = f"{SEED:016x}\x1ftilting\x1f{stratum}"
-    key = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
-    raw = np.random.Philox(key=np.array([key, b], dtype=np.uint64)).random_raw(n)
-    return np.array([(int(word) * n) >> 64 for word in raw])
+    return rows_by_definition(key_by_definition(SEED, "tilting", stratum), b, 0, n)
 
 
 class Transcribed:

@@ -126,7 +126,7 @@ def test_a_row_far_off_does_not_hide_the_maximum() -> None:
 def test_the_search_does_not_bounce_between_two_steps_too_long() -> None:
     # A steep likelihood, and rows far off: the longest step overshoots, and so does the one back.
     rng, n, slopes = np.random.default_rng(0), 150, []
-    for _ in range(200):
+    for _ in range(100):
         x = np.r_[rng.normal(0, 0.25, n - 8), rng.normal(3, 0.2, 8)]
         fits = CoxFits(x[:, None], np.ones(n, dtype=bool), rng.exponential(1 / np.exp(x)))
         slopes.append(fits.all(np.ones((1, n), dtype=np.uint8))[0, 0, 0])

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import heldout as ho
 from heldout.kernels import dispatch
 
 RNG = np.random.default_rng(0)
@@ -76,15 +75,6 @@ def test_a_kernel_reads_numbers_wherever_they_lie(make: Any, lay: Callable[[np.n
         laid = lay(weightings) if lay is not LAYOUTS["other bytes"] else weightings
         np.testing.assert_array_equal(odd.all(laid), plain.all(weightings))
         np.testing.assert_array_equal(odd.selected(laid, lay(columns)), plain.selected(weightings, columns))
-
-
-@pytest.mark.parametrize("lay", LAYOUTS.values(), ids=LAYOUTS)
-@pytest.mark.parametrize("metric", ["roc_auc", "log_loss", "average_precision"])
-def test_an_estimate_reads_numbers_wherever_they_lie(metric: str, lay: Callable[[np.ndarray], np.ndarray]) -> None:
-    settings: dict[str, Any] = {"metric": metric, "n_bootstraps": 20, "random_state": 0}
-    plain = ho.estimate(POSITIVE, SCORES, sample_weight=TIME, **settings)
-    odd = ho.estimate(lay(POSITIVE), lay(SCORES), sample_weight=lay(TIME), **settings)
-    assert (odd.value, odd.interval) == (plain.value, plain.interval)
 
 
 @pytest.mark.skipif(dispatch.KERNELS == "numpy", reason="NumPy reads from anywhere")

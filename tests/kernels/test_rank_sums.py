@@ -29,26 +29,16 @@ def test_by_hand(kernels: ModuleType) -> None:
     assert kernels.RankSums(scores, Y, ~Y).selected(counts, np.array([0, 1, 0])).tolist() == [7, 4, 6]
 
 
-@pytest.mark.parametrize("decimals", [0, 1, 12])
-def test_equals_scikit_learn_with_the_counts_as_weights(kernels: ModuleType, decimals: int) -> None:
+@pytest.mark.parametrize(("decimals", "dtype"), [(0, np.uint8), (1, np.uint8), (12, np.uint8), (1, np.float64)])
+def test_equals_scikit_learn(kernels: ModuleType, decimals: int, dtype: type) -> None:
     rng = np.random.default_rng(decimals)
     y = rng.random(60) < 0.3
     scores = np.round(rng.normal(size=(60, 2)) + y[:, None], decimals)
-    counts = rng.integers(0, 4, size=(20, 60), dtype=np.uint8)
-    sums = kernels.RankSums(scores, y, ~y).all(counts)
-    pairs = 2 * counts[:, y].sum(axis=1, dtype=int) * counts[:, ~y].sum(axis=1, dtype=int)
-    expected = [[roc_auc_score(y, column, sample_weight=w) for column in scores.T] for w in counts]
-    np.testing.assert_allclose(sums / pairs[:, None], expected, rtol=0, atol=1e-12)
-
-
-def test_real_weights_equal_scikit_learn(kernels: ModuleType) -> None:
-    rng = np.random.default_rng(4)
-    y = rng.random(60) < 0.5
-    scores = np.round(rng.normal(size=(60, 2)), 1)
-    weights = rng.integers(0, 4, size=(12, 60)) * rng.random(60)
+    weights = rng.integers(0, 4, size=(12, 60)).astype(dtype)
+    weights = weights * rng.random(60) if dtype is np.float64 else weights
     sums = kernels.RankSums(scores, y, ~y).all(weights)
-    assert sums.dtype == np.float64
-    pairs = 2 * weights[:, y].sum(axis=1) * weights[:, ~y].sum(axis=1)
+    assert sums.dtype == (np.float64 if dtype is np.float64 else np.int64)
+    pairs = 2 * weights[:, y].sum(axis=1, dtype=float) * weights[:, ~y].sum(axis=1, dtype=float)
     expected = [[roc_auc_score(y, column, sample_weight=w) for column in scores.T] for w in weights]
     np.testing.assert_allclose(sums / pairs[:, None], expected, rtol=0, atol=1e-12)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import heldout as ho
-from heldout.estimates import WMC, WMCS, NaiveBootstrap
+from heldout.estimates import WMC, WMCS
 
 MATRICES = hnp.arrays(
     np.float64,
@@ -48,27 +48,11 @@ def test_other_configurations_in_other_places_are_chosen_all_the_same(scores: np
     np.testing.assert_array_equal(among.selection_frequency[: scores.shape[1]], alone.selection_frequency)
 
 
-@given(MATRICES, SEEDS)
-def test_repeats_that_are_alike_differ_by_their_draws_only(scores: np.ndarray, seed: int) -> None:
-    twice = of(np.concatenate([scores, scores]), "bbc_f", seed, repeats=np.repeat([0, 1], len(scores)))
-    first, second = np.split(twice.distribution, 2)
-    np.testing.assert_array_equal(first, of(scores, "bbc_f", seed).distribution)
-    assert twice.value == pytest.approx((first.mean() + second.mean()) / 2, abs=1e-12)
-
-
 @given(MATRICES)
 def test_tt_corrects_downward_and_by_no_more_than_the_spread(scores: np.ndarray) -> None:
     found = of(scores, "tt")
     assert 0 <= found.optimism + 1e-12
     assert found.optimism <= np.ptp(scores, axis=1).mean() + 1e-12
-
-
-@given(MATRICES, SEEDS)
-def test_the_naive_bootstrap_knows_the_winner_alone(scores: np.ndarray, seed: int) -> None:
-    found = of(scores, NaiveBootstrap(unit="folds"), seed)
-    alone = of(scores[:, [found.selected]], NaiveBootstrap(unit="folds"), seed)
-    np.testing.assert_array_equal(found.distribution, alone.distribution)
-    assert found.value == alone.value == found.uncorrected
 
 
 @given(MATRICES, SEEDS)

@@ -54,7 +54,7 @@ def problems(draw: st.DrawFn) -> Problem:
     spread = rng.normal(size=draw(st.sampled_from([0, 40])))
     lanes = draw(st.sampled_from([1, 2, 31, 32, 33, 63, 64, 65, 130]))
     largest = draw(st.sampled_from([0, 1, 4, 31, 32, 63, 64, 255]))
-    n, c = draw(st.integers(1, 50)), draw(st.integers(1, 12))
+    n, c = draw(st.integers(1, 40)), draw(st.integers(1, 6))
     return problem_of(rng, n, c, lanes, largest, np.r_[pool, spread])
 
 

@@ -91,23 +91,6 @@ def test_each_stratum_is_drawn_from_its_own_stream() -> None:
         assert mine.tolist() == [counts_of_stratum(3, b, 0, stratum, size) for b in range(60)]
 
 
-def test_another_stratum_moves_no_draw() -> None:
-    few, _ = stratified([0, 0, 0, 1, 1]).block(0, 60)
-    many, _ = stratified([0, 0, 0, 1, 1, 1, 1, 2, 2]).block(0, 60)
-    np.testing.assert_array_equal(many[:, :3], few[:, :3])
-
-
-def test_stratified_blocks_of_any_size_give_the_same_draws_and_prefixes() -> None:
-    strata = [0, 1, 0, 1, 1, 0, 1]
-    whole, redraws = stratified(strata, defined=lambda counts: counts[:, 0] > 0).block(0, 60)
-    assert redraws > 0
-    for size in (1, 7, 25):
-        ranges = [(first, min(first + size, 60)) for first in range(0, 60, size)]
-        draws = stratified(strata, defined=lambda counts: counts[:, 0] > 0, n_bootstraps=size)
-        parts = [draws.block(*each)[0] for each in ranges]
-        np.testing.assert_array_equal(np.concatenate(parts), whole)
-
-
 def test_a_stratified_redraw_is_the_next_attempt_of_every_stratum() -> None:
     strata = [0, 0, 1, 1, 1]
     counts, _ = stratified(strata, defined=lambda counts: counts[:, 4] > 0).block(0, 60)

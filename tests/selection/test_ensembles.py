@@ -15,7 +15,6 @@ from heldout.selection.base import joined, of_weights
 from heldout.selection.ensembles import Averages, weigh
 
 NAN = np.nan
-ONCE = np.ones((1, 3), dtype=np.uint8)
 
 
 class Errors:

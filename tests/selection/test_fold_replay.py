@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-import pytest
 
 from heldout.selection import NONE_CHOSEN, Best, ScoreTable
 from heldout.selection.replay import FoldReplay, drawn
@@ -99,16 +98,6 @@ def test_the_repeats_are_shown_to_a_rule_that_reads_them() -> None:
     whole.of(np.array([0, 1])).choose(counts([2, 0]))
     assert spy.shown[1].repeat_scores is None
     np.testing.assert_allclose(spy.shown[1].values[0, :, 0], [0.9, 0.5, 0.1])
-
-
-@pytest.mark.parametrize("size", [1, 3, 50])
-def test_blocks_of_any_size_choose_the_same(size: int) -> None:
-    rng = np.random.default_rng(0)
-    scores = np.round(rng.random((7, 40, 1)), 2)
-    many = replay(scores=scores, candidates=range(40), n_configurations=40, repeats=[0] * 7)
-    lanes = rng.multinomial(7, [1 / 7] * 7, size=50).astype(np.uint8)
-    parts = [many.choose(lanes[first : first + size]) for first in range(0, 50, size)]
-    np.testing.assert_array_equal(np.concatenate(parts), many.choose(lanes))
 
 
 def test_drawn_numbers_are_counted_back() -> None:

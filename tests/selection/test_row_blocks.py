@@ -49,15 +49,6 @@ def test_blocks_of_one_row_are_the_draws_of_single_rows(kind):
     assert (RowBlocks(1, kind).counts(SEED, bootstraps, 3, 57) == draw_units(SEED, bootstraps, 3, 57)).all()
 
 
-@pytest.mark.parametrize("kind", ["moving", "stationary"])
-def test_a_bootstrap_does_not_depend_on_those_beside_it(kind):
-    draws = Draws(SEED, 30, np.arange(50), always, always, row_blocks=RowBlocks(6, kind))
-    together, redraws = draws.block(0, 30)
-
-    assert redraws == 0
-    assert (np.concatenate([draws.block(0, 7)[0], draws.block(7, 30)[0]]) == together).all()
-
-
 def test_an_undefined_draw_is_drawn_again_in_blocks():
     draws = Draws(SEED, 40, np.arange(20), lambda c: c[:, 0] > 0, always, row_blocks=RowBlocks(5, "moving"))
     counts, redraws = draws.block(0, 40)

@@ -23,7 +23,7 @@ from heldout.selection import (
     configuration_rule_of,
     rule_of,
 )
-from heldout.selection.base import checked_choice, checked_weights, tie_exactly
+from heldout.selection.base import checked_weights, tie_exactly
 from heldout.selection.simplest import standard_errors
 
 NAN = np.nan
@@ -216,9 +216,10 @@ def test_a_function_of_the_scores_is_a_rule():
         (lambda scores: np.zeros(1), "an integer for each row"),
         (lambda scores: np.array([2]), "returned 2 for 2 configurations"),
         (lambda scores: np.array([-1]), "returned -1"),
+        (lambda scores: np.array([0, 0]), "but returned int64 of shape \\(2,\\)"),
         (lambda scores: scores.missing, "AttributeError"),
     ],
-    ids=["scalar", "floats", "too_large", "negative", "raises"],
+    ids=["scalar", "floats", "too_large", "negative", "too_many", "raises"],
 )
 def test_a_function_that_gives_no_indices_has_a_reason(choose, said):
     with pytest.raises(SelectionFailedError, match=said):
@@ -270,21 +271,6 @@ def test_rules_with_the_same_settings_are_equal_and_travel():
     for rule in (OneStandardError([1, 2]), Within(0.1, complexity="c"), AverageRank(["a"], [2]), Threshold([0.5])):
         assert pickle.loads(pickle.dumps(rule)) == rule
         assert hash(rule) == hash(rule)
-
-
-@pytest.mark.parametrize(
-    "returned, said",
-    [
-        (0, "an integer for each row of scores, shape \\(2,\\), but returned int64 of shape \\(\\)"),
-        ([0], "shape \\(2,\\), but returned int64 of shape \\(1,\\)"),
-        ([0.0, 1.0], "but returned float64"),
-        ([0, 3], "it returned 3 for 3 configurations"),
-        ([0, -2], "it returned -2 for 3 configurations"),
-    ],
-)
-def test_a_choice_is_one_configuration_for_each_resample(returned, said):
-    with pytest.raises(SelectionFailedError, match=said):
-        checked_choice(returned, 2, 3)
 
 
 @pytest.mark.parametrize(

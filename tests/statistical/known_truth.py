@@ -8,12 +8,34 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import binom
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 import heldout as ho
 
 FALSE_ALARM = 1e-4
 Floats = NDArray[np.float64]
 Truths = Callable[[np.random.Generator], Floats]
+
+
+class Column(ClassifierMixin, BaseEstimator):
+    """Learns nothing: says whether a column is above the cut. Its fits are noted: the column and how many rows."""
+
+    fits: list[tuple[int, int]] = []  # noqa: RUF012
+
+    def __init__(self, column: int = 0, cut: float = 0.0) -> None:
+        self.column = column
+        self.cut = cut
+
+    def fit(self, X: Any, y: Any) -> Any:
+        Column.fits.append((self.column, len(X)))
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        return X[:, self.column]
+
+    def predict(self, X: Any) -> Any:
+        return (X[:, self.column] > self.cut).astype(int)
 
 
 def labels(rng: np.random.Generator, truth: Floats, n: int) -> tuple[Any, Any]:

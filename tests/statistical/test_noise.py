@@ -12,28 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from known_truth import covers, standard_error
+from known_truth import Column, covers, standard_error
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 import heldout as ho
-
-
-class Column(ClassifierMixin, BaseEstimator):
-    """Learns nothing: says whether a column is positive."""
-
-    def __init__(self, column: int = 0) -> None:
-        self.column = column
-
-    def fit(self, X: Any, y: Any) -> Column:
-        self.classes_ = np.array([0, 1])
-        return self
-
-    def decision_function(self, X: Any) -> Any:
-        return X[:, self.column]
-
-    def predict(self, X: Any) -> Any:
-        return (X[:, self.column] > 0).astype(int)
 
 
 def repetitions(

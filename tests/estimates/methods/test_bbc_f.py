@@ -33,12 +33,6 @@ def test_two_folds_by_hand():
     assert {ho.Flag.FEW_FOLDS, ho.Flag.REDRAWN} <= set(found.flags)
 
 
-def test_more_bootstraps_begin_with_the_fewer():
-    np.testing.assert_array_equal(
-        of(SCORES, n_bootstraps=1000).distribution[:300], of(SCORES, n_bootstraps=300).distribution
-    )
-
-
 def test_constant_scores_of_a_known_range_are_bounded_by_their_folds():
     found = of(np.full((6, 4), 0.8), range=(0, 1))
     otherwise = 1 - 0.025 ** (1 / 6)  # four equal columns are one candidate

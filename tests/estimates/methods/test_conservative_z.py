@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from known_truth import Column
 from scipy.stats import norm
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 import heldout as ho
@@ -22,29 +22,9 @@ PLAN = ho.protocols.paired_hold_out(4, 0.2, 3)
 FITS = 4 * 3 + 2 * 3 * 4
 
 
-class Column(ClassifierMixin, BaseEstimator):
-    """Says what a column says, and counts fits."""
-
-    fits: list[tuple[int, int]] = []  # noqa: RUF012
-
-    def __init__(self, column: int = 0) -> None:
-        self.column = column
-
-    def fit(self, X: Any, y: Any) -> Column:
-        Column.fits.append((self.column, len(X)))
-        self.classes_ = np.array([0, 1])
-        return self
-
-    def decision_function(self, X: Any) -> Any:
-        return X[:, self.column]
-
-    def predict(self, X: Any) -> Any:
-        return (X[:, self.column] > 0.4).astype(int)
-
-
 def search(method: Any = "conservative_z", cv: Any = PLAN, **more: Any) -> ho.HeldOutSearchCV:
     more = {"scoring": "accuracy", "random_state": 0} | more
-    return ho.HeldOutSearchCV(Column(), {"column": [2, 1, 0]}, cv=cv, method=method, **more)
+    return ho.HeldOutSearchCV(Column(cut=0.4), {"column": [2, 1, 0]}, cv=cv, method=method, **more)
 
 
 def of(scores: Any, **more: Any) -> Any:

@@ -469,7 +469,7 @@ def test_repeats_groups_and_weights_go_with_every_rule(name, aggregate):
     assert len(found.distribution) == 40 and np.isfinite(found.distribution).all()
 
 
-@pytest.mark.parametrize("name", [name for name in RULES if name != "callable"])
+@pytest.mark.parametrize("name", ["one_standard_error", "average_rank", "median", "greedy_ensemble", "threshold"])
 def test_the_same_bits_for_any_number_of_threads(name):
     one, three = (
         of(Y, PROBABILITIES, metric_for(name), selection=RULES[name], folds=FOLDS, n_bootstraps=600, n_jobs=n_jobs)

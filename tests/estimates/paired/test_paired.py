@@ -326,17 +326,6 @@ def test_the_curve_is_of_the_best_alone() -> None:
 # --- what is shown ---------------------------------------------------------------------------------------
 
 
-def test_a_notebook_shows_a_table_with_the_best_first(compared) -> None:
-    frame, shown = compared.to_frame(), compared._repr_html_()
-
-    assert shown.count("<tr>") == 1 + len(frame)
-    best = frame.iloc[0]
-    first = shown.split("<tr>")[2]
-    assert f">{best['configuration']}</th><td>{best['roc_auc']:.4g}</td>" in first
-    assert (">yes<" in first) == best["in_confidence_set"]
-    assert compared.winner in shown.split("</caption>")[0]
-
-
 def test_a_notebook_shows_losses_as_they_are_and_only_so_many() -> None:
     rng = np.random.default_rng(2)
     y = rng.normal(size=60)

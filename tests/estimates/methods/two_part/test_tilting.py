@@ -94,10 +94,3 @@ def test_nothing_drawn_above_the_observed_share_asks_for_more_bootstraps_or_anot
     scores = y[:, None] + np.where(np.arange(100) == 0, 1.5, 0.0)[:, None]
     with pytest.warns(ho.HeldoutWarning, match="no tilting of 2 bootstraps .*; method 'delong' may, or more boot"):
         bound(y, scores, n_bootstraps=2, random_state=0, confidence_level=0.3)
-
-
-def test_the_loss_is_mirrored():
-    y, labels = accuracy_of(80, 100)
-    accuracy, loss = (bound(y, labels, metric=metric) for metric in ("accuracy", "zero_one_loss"))
-    assert loss.interval.low == 0
-    assert loss.interval.high == pytest.approx(1 - accuracy.interval.low, abs=1e-12)
