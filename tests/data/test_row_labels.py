@@ -63,9 +63,11 @@ def test_the_comparisons_match_rows_too() -> None:
             .fit(X, y, groups=groups)
             .estimate_
         ),
-        lambda X, y, groups: ho.nested_cv(LogisticRegression(), X, y, GRID, cv=3, groups=groups, random_state=0),
+        lambda X, y, groups: ho.nested_cv(
+            LogisticRegression(), X, y, GRID, cv=2, inner=2, groups=groups, random_state=0
+        ),
         lambda X, y, groups: ho.bootstrap_search(
-            LogisticRegression(), X, y, GRID, cv=3, groups=groups, n_bootstraps=4, random_state=0
+            LogisticRegression(), X, y, GRID, cv=2, groups=groups, n_bootstraps=2, random_state=0
         ),
         lambda X, y, groups: ho.bootstrap_validate(
             LogisticRegression(), X, y, groups=groups, n_bootstraps=4, random_state=0

@@ -400,10 +400,12 @@ def test_an_adaptive_search_drops_what_a_loop_over_its_trials_would(drop: str) -
     """Each trial against the best before it, which has all its folds, on the folds so far."""
     search = ho.HeldOutOptunaSearchCV(
         KNeighborsClassifier(), {"n_neighbors": IntDistribution(1, 150)}, n_trials=12, cv=8, drop=drop,
-        random_state=0, n_bootstraps=50,
+        random_state=0, n_bootstraps=9, refit=False,
     ).fit(X, Y)  # fmt: skip
     tried = [{"n_neighbors": [each["n_neighbors"]]} for each in search.cv_results_["params"]]
-    whole = ho.HeldOutSearchCV(KNeighborsClassifier(), tried, cv=8, random_state=0, n_bootstraps=50).fit(X, Y)
+    whole = ho.HeldOutSearchCV(
+        KNeighborsClassifier(), tried, cv=8, random_state=0, n_bootstraps=9, refit=False
+    ).fit(X, Y)
     folds = np.array([whole.cv_results_[f"split{k}_test_score"] for k in range(8)])
     first, best, dropped = (3 if drop == "forgiving" else 2), 0, {}
     for j in range(1, 12):

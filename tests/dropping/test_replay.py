@@ -47,7 +47,9 @@ def raced_alone(metric):
 def raced(metric, *, rule=None, splits=FIVE, left=None, seed=0, repeats=1, **settings):
     """The estimate without and with the dropping repeated, and the evidence of the latter."""
     y, predictions, folds = table(metric, seed=seed, repeats=repeats)
-    asked = read_inputs(y, predictions, metric=metric, folds=folds, n_bootstraps=300, random_state=3, **settings)
+    asked = read_inputs(
+        y, predictions, metric=metric, folds=folds, random_state=3, **{"n_bootstraps": 300, **settings}
+    )
     evidence = asked.evidence(BBC)
     rule = rule or Bootstrap(min_predictions=1, replay=True)
     history = DroppingHistory(rule, splits, left or {})
@@ -71,7 +73,7 @@ def test_where_nobody_can_leave_it_is_the_plain_estimate_bit_for_bit(metric, why
         rule = SimpleNamespace(threshold=1.0, replay=True, min_predictions=1, resolve_ties_after=None)
     if why == "one split":
         rule, splits = Bootstrap(min_predictions=1, replay=True), FIVE[:1]
-    plain, again, _ = raced(metric, rule=rule, splits=splits)
+    plain, again, _ = raced(metric, rule=rule, splits=splits, n_bootstraps=50)
     np.testing.assert_array_equal(again.distribution, plain.distribution)
     np.testing.assert_array_equal(again.selection_frequency, plain.selection_frequency)
 
@@ -79,7 +81,7 @@ def test_where_nobody_can_leave_it_is_the_plain_estimate_bit_for_bit(metric, why
 @pytest.mark.parametrize("metric", METRICS)
 def test_where_somebody_leaves_the_choice_is_another_one(metric):
     rule = Bootstrap(min_predictions=1, threshold=0.6, replay=True)
-    plain, again, evidence = raced(metric, rule=rule)
+    plain, again, evidence = raced(metric, rule=rule, n_bootstraps=100)
     assert not np.array_equal(again.selection_frequency, plain.selection_frequency)
     assert again.uncorrected == plain.uncorrected
     assert Flag.DROPPING_REPLAYED not in evidence.flags  # nobody had left the matrix: nothing is forced

@@ -40,7 +40,7 @@ def data(n=240):
 
 
 def searched(X, y, **more):
-    settings = {"drop": "sequential", "n_bootstraps": 200, "random_state": 0} | more
+    settings = {"drop": "sequential", "n_bootstraps": 50, "random_state": 0} | more
     return HeldOutSearchCV(DecisionTreeClassifier(), GRID, **settings).fit(X, y)
 
 
@@ -114,7 +114,7 @@ def test_the_estimate_replays_the_choice_by_ranks(plain):
         metric=Accuracy(),
         selection=RankOverRepeats(),
         aggregate="folds",
-        n_bootstraps=200,
+        n_bootstraps=50,
         random_state=0,
     )
     assert again.selected == search.best_index_

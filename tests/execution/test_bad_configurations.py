@@ -1,24 +1,18 @@
 """One bad configuration fails alone, with its reason; the search goes on."""
 
 import re
-import sys
 from typing import Any
 
 import numpy as np
 import pytest
+from by_value import send_by_value
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import heldout as ho
 from heldout.errors import HeldoutWarning, InputError
 
-try:  # joblib prefers it where it is installed
-    import cloudpickle
-except ImportError:
-    from joblib.externals import cloudpickle
-
-# Worker processes cannot import this file.
-cloudpickle.register_pickle_by_value(sys.modules[__name__])
+send_by_value(__name__)
 
 pytestmark = pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")
 RNG = np.random.default_rng(0)

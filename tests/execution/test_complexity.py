@@ -131,7 +131,9 @@ def test_units_must_be_common() -> None:
     with pytest.raises(InputError, match="but tree has leaves; logistic has non-zero coefficients"):
         search.fit(X, Y > 150)
     models = [("vectors", SVC(kernel="linear"), {}), ("logistic", LogisticRegression(), {})]
-    search = ho.HeldOutSearchCV(models, selection=Within(0.5, complexity="measured"), cv=2).fit(X, Y > 150)
+    search = ho.HeldOutSearchCV(models, selection=Within(0.5, complexity="measured"), cv=2, n_bootstraps=9).fit(
+        X, Y > 150
+    )
     assert search.cv_results_["mean_complexity"].tolist() == [10, 10]  # coefficients, which both have
 
 

@@ -39,7 +39,7 @@ def test_the_model_is_that_of_the_training_part() -> None:
     half = np.sqrt(np.log(2 * 3 / 0.05) / (2 * len(test)))
     assert search.confidence_interval_.low == pytest.approx(search.estimate_.value - half, abs=1e-12)
     assert search.evaluation_.provenance["deploy"] == "bounded"
-    whole = ho.HeldOutSearchCV(KNeighborsClassifier(), GRID, cv=hold_out, random_state=0).fit(X, Y)
+    whole = ho.HeldOutSearchCV(KNeighborsClassifier(), GRID, cv=hold_out, method=None).fit(X, Y)
     assert whole.best_estimator_.n_samples_fit_ == len(Y)
     assert whole.evaluation_.provenance["deploy"] == "all"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import mmap
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
+from by_value import send_by_value
 from joblib.externals.loky.process_executor import ShutdownExecutorError
 from joblib.parallel import ThreadingBackend
 from scripted import all_cells
@@ -42,6 +42,8 @@ from heldout.execution.executors.worker import (
     abandon_round,
     deadline,
     do_sent_tasks,
+    mark_of,
+    take_marks,
     timeout_result,
 )
 from heldout.execution.fit import Work
@@ -50,13 +52,7 @@ from heldout.metrics.base import Response
 
 pytestmark = pytest.mark.processes
 
-try:
-    import cloudpickle
-except ImportError:
-    from joblib.externals import cloudpickle
-
-# Worker processes cannot import this file.
-cloudpickle.register_pickle_by_value(sys.modules[__name__])
+send_by_value(__name__)
 
 
 class Doing(RegressorMixin, BaseEstimator):
@@ -279,6 +275,20 @@ def test_a_deadline_is_raised_once_and_not_later() -> None:
         except TimeIsUp:
             continue
         sum(range(100))
+
+
+def test_marks_say_what_was_running(tmp_path: Path) -> None:
+    with mark_of(str(tmp_path), CellKey(3, 1, 2)):
+        pass
+    assert take_marks(tmp_path) == {}
+    other = tmp_path / "other"
+    other.mkdir()
+    with mark_of(str(other), CellKey(3, 1, 2)):
+        time.sleep(0.01)
+        found = take_marks(other)
+    assert list(found) == [CellKey(3, 1, 2)]
+    assert 0.01 <= found[CellKey(3, 1, 2)] < 60
+    assert take_marks(other) == {}
 
 
 class EndsItsReader:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
 import threading
 import time
 import warnings
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from by_value import send_by_value
 from sklearn.base import clone
 from sklearn.ensemble import BaggingRegressor, RandomForestRegressor
 from sklearn.linear_model import Ridge
@@ -22,13 +22,7 @@ from sklearn.preprocessing import StandardScaler
 import heldout as ho
 from heldout.errors import HeldoutWarning
 
-try:  # joblib prefers it where it is installed
-    import cloudpickle
-except ImportError:
-    from joblib.externals import cloudpickle
-
-# Worker processes cannot import this file.
-cloudpickle.register_pickle_by_value(sys.modules[__name__])
+send_by_value(__name__)
 
 TASKS = Path("/proc/self/task")
 RNG = np.random.default_rng(0)

@@ -212,7 +212,7 @@ def test_the_estimate_from_one_row_more_has_the_mean_of_leave_one_out() -> None:
     """Theorem 1 of the lecture notes, on one sample: over its rows the estimate averages to leave-one-out."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(12, 2)), np.array([0, 1] * 6)
-    model = LogisticRegression()
+    model = KNeighborsClassifier(3)
     single = {}
     for split in make_folds(Task(X, truth_of(y)), repeated_hold_out(100, 1), entropy=0).splits:
         fitted = model.fit(X[split.train], y[split.train])
@@ -258,20 +258,18 @@ def test_a_class_of_one_row_is_refused() -> None:
 
 
 def test_a_search_stratifies_into_that_many_folds() -> None:
-    search = ho.HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, cv="auto", random_state=0)
-    search.fit(X, RARE)
+    model, settings = KNeighborsClassifier(), {"method": None, "random_state": 0}
+    search = ho.HeldOutSearchCV(model, {"n_neighbors": [1, 3]}, cv="auto", **settings).fit(X, RARE)
     folds = search.predictions_.folds[:, 0]
     assert search.n_splits_ == 4
     assert [int(RARE[folds == fold].sum()) for fold in range(4)] == [1, 1, 1, 1]
     # The same folds as the plan of so many folds with the seed of the run.
-    same = ho.HeldOutSearchCV(
-        KNeighborsClassifier(), {"n_neighbors": [1, 3]}, cv=ho.protocols.k_folds(4), random_state=0
-    ).fit(X, RARE)
+    same = ho.HeldOutSearchCV(model, {"n_neighbors": [1]}, cv=ho.protocols.k_folds(4), **settings).fit(X, RARE)
     assert np.array_equal(same.predictions_.folds, search.predictions_.folds)
 
 
 def test_numbers_have_no_classes() -> None:
-    search = ho.HeldOutSearchCV(KNeighborsRegressor(), cv="auto", repeats=2, random_state=0).fit(X, X[:, 0])
+    search = ho.HeldOutSearchCV(KNeighborsRegressor(), cv="auto", repeats=2, method=None).fit(X, X[:, 0])
     assert search.n_splits_ == 20
 
 

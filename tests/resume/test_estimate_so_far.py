@@ -328,24 +328,20 @@ def test_a_changed_note_is_refused(path):
             ho.estimate(SQLiteStore(path))
 
 
-def test_on_the_command_line(path, tmp_path):
-    from click.testing import CliRunner
-
-    from heldout.cli.group import heldout
-
+def test_on_the_command_line(path, tmp_path, command, monkeypatch):
+    monkeypatch.setattr("heldout.report.displays.svg.PageCanvas.body", lambda canvas: "")  # its words are read
     interrupted(path, 15)
-    ran = CliRunner().invoke(heldout, ["estimate", str(path), "--json"])
-    assert ran.exit_code == 0, ran.output
-    found = json.loads(ran.stdout)
+    ran = command("estimate", path, "--json")
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)
     assert found["value"] == ho.estimate(SQLiteStore(path)).value
     assert "unfinished_search" in [each["flag"] for each in found["flags"]]
-    of_folder = CliRunner().invoke(heldout, ["estimate", str(tmp_path)])
-    assert "3 of 6 folds" in of_folder.output
-    refused = CliRunner().invoke(heldout, ["estimate", str(path), "--metric", "accuracy"])
-    assert refused.exit_code == 2
-    assert "--metric has no meaning for a run file" in refused.output
-    drawn = CliRunner().invoke(heldout, ["report", str(tmp_path)])
-    assert drawn.exit_code == 0, drawn.output
+    assert "3 of 6 folds" in command("estimate", tmp_path).out
+    refused = command("estimate", path, "--metric", "accuracy")
+    assert refused.code == 2
+    assert "--metric has no meaning for a run file" in refused.err
+    drawn = command("report", tmp_path)
+    assert drawn.code == 0, drawn.err
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "The search is unfinished. The estimate rests on 3 of 6 folds (60 of 120 rows)" in page
     assert 'id="methods-text">The search is unfinished.' in page and "No final model was fitted." in page

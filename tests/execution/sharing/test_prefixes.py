@@ -144,7 +144,6 @@ CASES: dict[str, tuple[Any, dict[str, list[Any]], Any]] = {
         {
             "columns__numbers__impute__strategy": ["mean", "median"],
             "columns__kinds__drop": [None, "first"],
-            "svc__C": COSTS,
         },
         TABLE,
     ),

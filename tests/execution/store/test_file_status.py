@@ -64,7 +64,7 @@ def everything_in(folder):
 
 
 def test_an_interrupted_run(path):
-    filled(path, [cell(0, 0), failed(1, 0, "ValueError: x"), failed(2, 0, "ValueError: x"), failed(3, 0, "other")])
+    filled(path, [cell(0, 0), failed(1, 0, "other"), failed(2, 0, "ValueError: x"), failed(3, 0, "ValueError: x")])
     status = file_status(path)
     assert status.state is FileState.INTERRUPTED
     (run,) = status.runs
