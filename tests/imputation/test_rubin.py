@@ -51,12 +51,3 @@ def test_events_count_where_they_are_passed() -> None:
     by_events, by_rows = pool_coefficients(few, 500), pool_coefficients(many, 10)
     assert by_events is not None and by_rows is not None
     assert by_events.df.tolist() == by_rows.df.tolist()
-
-
-def test_a_table_has_a_row_a_coefficient() -> None:
-    pytest.importorskip("pandas")
-    pooled = pool_coefficients([one(1, 1), one(2, 2), one(6, 3)], 22)
-    assert pooled is not None
-    frame = pooled.to_frame()
-    assert frame["name"].tolist() == ["x"] and frame["value"].tolist() == [3.0]
-    assert frame["low"][0] == pooled.intervals()[0, 0]

@@ -12,8 +12,10 @@ from scipy.stats import randint
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401 - needed by the halving searches
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
+    GridSearchCV,
     GroupKFold,
     HalvingGridSearchCV,
     HalvingRandomSearchCV,
@@ -150,6 +152,17 @@ def test_groups_reach_a_search_whose_folds_need_them(cv: Any) -> None:
     found = ho.bootstrap_search(listed[1:], x, Y, groups=groups, cv=3, n_bootstraps=2, random_state=0)
     assert not found.evaluation.failures and found.model.best_score_ == 1.0
     assert not np.isnan([each.out_of_bag_score for each in found.bootstraps]).any()
+
+
+@pytest.mark.parametrize("others", [[], [("logistic", LogisticRegression(max_iter=5000))]], ids=["alone", "beside"])
+def test_groups_reach_a_search_that_is_validated(others: list[Any]) -> None:
+    groups = np.arange(90) // 3
+    search = GridSearchCV(KeepsGroups(), {"n_neighbors": [1, 3]}, cv=GroupKFold(3))
+    found = ho.bootstrap_validate(
+        [("search", search), *others] if others else search, np.column_stack([groups, X]), Y, metric="accuracy",
+        groups=groups, n_bootstraps=3, method="oob", interval=None,
+    )  # fmt: skip
+    assert not found.failures and (others or found.model.best_score_ == 1.0)
 
 
 def test_a_random_search_equals_a_loop_over_the_outer_folds() -> None:

@@ -35,7 +35,7 @@ def little_memory(monkeypatch):
 def part():
     """A search that kept the predictions of some rows; tests only read it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("heldout.execution.run.MOST_KEPT", 100)
+        patch.setattr("heldout.execution.kept_rows.MOST_KEPT", 100)
         return searched("auto")
 
 

@@ -1,11 +1,8 @@
 """Categories as boosted models read them, worked by hand; fixed by the training rows."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 
 from heldout.errors import InputError
 from heldout.spaces import NativeCategories
@@ -77,9 +74,3 @@ def test_polars_tables_give_the_same() -> None:
     found = NativeCategories().fit_transform(polars.from_pandas(table))
     pd.testing.assert_frame_equal(found, NativeCategories().fit_transform(table))
     assert text_columns(polars.from_pandas(table)) == ["text"]
-
-
-def test_it_clones_and_pickles() -> None:
-    fitted = clone(NativeCategories()).fit(TRAIN)
-    again = pickle.loads(pickle.dumps(fitted)).transform(TRAIN)
-    pd.testing.assert_frame_equal(again, fitted.transform(TRAIN))

@@ -187,13 +187,8 @@ def test_fits_are_counted_as_they_are_made_where_some_are_dropped(tmp_path: Path
     y = np.random.default_rng(0).integers(0, 2, 40)
     right = (y ^ (np.random.default_rng(1).random(40) < 0.1))[:, None].astype(float)
     algorithms = [("constant", Constant(), {"label": [None, 0, 1]}), ("column", Constant(), {})]
-    settings: dict[str, Any] = {
-        "cv": 4,
-        "drop": DROP,
-        "method": "cv",
-        "random_state": 0,
-        "store": tmp_path / "run.db",
-    }
+    store = tmp_path / "run.db"
+    settings: dict[str, Any] = {"cv": 4, "drop": DROP, "method": "cv", "random_state": 0, "store": store}
     Constant.n_fits = 0
     found = ho.compare_algorithms(algorithms, right, y, **settings)
     # Both labels leave after the first fold, in the search on the folds and in each of four with three inner folds.

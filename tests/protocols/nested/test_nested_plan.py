@@ -103,6 +103,18 @@ def test_as_many_rows_drawn_with_replacement_are_no_partition() -> None:
         nested_folds(rows, make_folds(rows, drawn), "remaining")
 
 
+@pytest.mark.parametrize(("k", "r", "c"), [(4, 1, 1), (5, 2, 3)])
+def test_the_number_of_fits_is_the_formula(k: int, r: int, c: int) -> None:
+    rows = task(36)
+    folds = make_folds(rows, k, repeats=r)
+    searches = r * (k**2 * c + k) + 1
+    assert nested_folds(rows, folds).n_fits(c) == searches
+    pairs = r * k * (k - 1) // 2 * ((k - 2) * c + 1)
+    assert nested_folds(rows, folds, pairs=True).n_fits(c) == searches + pairs
+    assert nested_folds(rows, folds, "holdout").n_fits(c) == 2 * r * k * c + r * k + 1
+    assert nested_folds(rows, folds, 3).n_fits(c) == r * k * 3 * c + r * k + 3 * c + 1
+
+
 def test_the_remaining_folds_are_the_inner_ones():
     rows = task(12)
     folds = make_folds(rows, KFold(4))

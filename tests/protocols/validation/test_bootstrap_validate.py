@@ -10,15 +10,12 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, roc_auc_score
-from sklearn.model_selection import GridSearchCV, GroupKFold
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
 from heldout.data.task import truth_of
 from heldout.errors import InputError
-from heldout.execution.copies import CopiesTogether
 from heldout.flags import Flag
 from heldout.imputation.pooled import PooledModel
 from heldout.imputation.settings import Imputation
@@ -89,18 +86,6 @@ class TestAgainstAPlainLoop:
         whole = clone(LOGISTIC).fit(X, Y, sample_weight=weights)
         apparent = brier_score_loss(Y, whole.predict_proba(X)[:, 1], sample_weight=weights)
         assert found.value == pytest.approx(apparent - np.mean(differences), abs=1e-6)
-
-    def test_a_search_is_repeated_with_copies_together(self) -> None:
-        search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 9]}, cv=3, scoring="roc_auc")
-        found = validated(search, metric="roc_auc", n_bootstraps=5)
-        differences, chosen = [], []
-        for counts in found.replicates.counts:
-            drawn = drawn_rows(counts)
-            own = clone(search).set_params(cv=CopiesTogether(3, drawn, classifier=True)).fit(X[drawn], Y[drawn])
-            chosen.append(own.best_params_["n_neighbors"])
-            differences.append(area(own, X[drawn], Y[drawn]) - area(own, X, Y))
-        assert found.value == pytest.approx(area(clone(search).fit(X, Y), X, Y) - np.mean(differences))
-        assert 9 in chosen, "copies on both sides would choose one neighbour"
 
     @pytest.mark.parametrize("order", ["boot_mi", "mi_boot", "naive"])
     def test_imputation_in_the_order_of_the_notes(self, order: Any) -> None:
@@ -375,29 +360,6 @@ def test_a_penalty_is_set_against_the_weights_as_they_were_given() -> None:
         said = clone(model).fit(X[drawn], Y[drawn], sample_weight=weights[drawn]).predict_proba(X)[:, 1]
         for score, rows in ((scores.in_bootstrap, drawn), (scores.on_original, slice(None))):
             assert score[b] == pytest.approx(brier_score_loss(Y[rows], said[rows], sample_weight=weights[rows]))
-
-
-class KeepsGroups(KNeighborsClassifier):
-    """Says whether a group was ever on both sides; the first column is the group."""
-
-    def fit(self, X: Any, y: Any) -> Any:
-        self.groups_ = {*X[:, 0]}
-        return super().fit(X, y)
-
-    def score(self, X: Any, y: Any) -> float:
-        return 0.0 if self.groups_ & {*X[:, 0]} else 1.0
-
-
-@pytest.mark.parametrize("several", [False, True], ids=["one_model", "beside_another"])
-def test_groups_reach_a_search_whose_folds_need_them(several: bool) -> None:
-    groups = np.arange(N) // 3
-    x = np.column_stack([groups, X])
-    search = GridSearchCV(KeepsGroups(), {"n_neighbors": [1, 3]}, cv=GroupKFold(3))
-    model = [("search", search), ("logistic", LogisticRegression(max_iter=5000))] if several else search
-    found = validated(model, x, metric="accuracy", groups=groups, n_bootstraps=3, method="oob", interval=None)
-    assert not found.failures
-    if not several:
-        assert found.model.best_score_ == 1.0
 
 
 def test_rows_left_out_are_scored_by_models_of_those_drawn() -> None:

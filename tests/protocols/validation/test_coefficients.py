@@ -93,18 +93,15 @@ def test_a_model_that_imputes_itself_keeps_its_pooled_coefficients() -> None:
     assert fitted_coefficients(model, missing, Y) is model.coefficients_
 
 
-def test_the_same_table_in_a_terminal_and_in_a_notebook() -> None:
-    found = ho.bootstrap_validate(LOGISTIC, X, Y, metric="brier_score", n_bootstraps=5, random_state=0)
-    coefficients = found.coefficients
+def test_ratios_have_intervals_and_penalised_coefficients_a_reason() -> None:
+    found = ho.bootstrap_validate(LOGISTIC, X, Y, metric="brier_score", n_bootstraps=3, random_state=0)
+    coefficients, text = found.coefficients, str(found)
     assert coefficients is not None
-    text, page = str(found), found._repr_html_()
     low, high = np.exp(coefficients.intervals()[1])
-    for shown in (text, page):
-        assert f"{found.rows['brier_score'].corrected:.4f}" in shown
-        assert f"{np.exp(coefficients.values[1]):.4f}" in shown and f"{low:.4f} to {high:.4f}" in shown
-        assert "log-odds of 1" in shown and "interval (95%)" in shown
+    assert f"{np.exp(coefficients.values[1]):.4f}" in text and f"{low:.4f} to {high:.4f}" in text
+    assert "log-odds of 1" in text and "interval (95%)" in text
     penalised = ho.bootstrap_validate(
-        LogisticRegression(), X, Y, metric="brier_score", n_bootstraps=5, random_state=0
+        LogisticRegression(), X, Y, metric="brier_score", n_bootstraps=3, random_state=0
     )
     assert "No intervals: the penalty (C=1.0) shrinks" in str(penalised) and " to " in str(penalised)
 

@@ -114,14 +114,8 @@ def test_the_double_bootstrap_is_a_loop_over_tables_with_copies():
         bounded = min(left_out, gamma)
         overfitting = (bounded - apparent) / (gamma - apparent) if min(left_out, gamma) > apparent else 0
         w = 0.632 / (1 - 0.368 * overfitting)
-        expected.append(
-            [
-                apparent - np.mean(optimism),
-                0.368 * apparent + 0.632 * left_out,
-                (1 - w) * apparent + w * bounded,
-                left_out,
-            ]
-        )
+        plain, plus = 0.368 * apparent + 0.632 * left_out, (1 - w) * apparent + w * bounded
+        expected.append([apparent - np.mean(optimism), plain, plus, left_out])
     metric = metric_named("mean_squared_error")
     found = [
         [correction_named(name).corrected(inner, inner.scores(metric)).value for inner in INNER]

@@ -1,6 +1,7 @@
 """Stopping when further search is useless: the estimate by hand, in spaces of every kind, and in searches."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,8 @@ def test_more_trials_of_a_smooth_curve_leave_less_regret() -> None:
     few, many = (regret_of(on_a_line(n, 1.0), 0.5, 0) for n in (21, 101))
     assert 0 <= many.bound <= few.bound + 1e-9
     assert many.is_useless
+    below, at = (replace(many, bound=bound, standard_error=0.02) for bound in (0.019, 0.02))
+    assert below.is_useless and not at.is_useless
     assert DELTA == 0.1
 
 

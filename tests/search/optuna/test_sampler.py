@@ -7,7 +7,6 @@ import optuna
 import pytest
 from optuna import samplers
 
-from heldout._streams import numpy_seed
 from heldout.search.optuna.sampler import SeededSampler, fresh_sampler, quiet
 
 SPACE = {
@@ -78,17 +77,6 @@ def test_an_evolution_strategy_repeats() -> None:
     assert found[0] == found[1]
 
 
-def test_a_reseeded_sampler_is_a_new_one_of_the_same_seed() -> None:
-    sampler = SeededSampler.of(fresh_sampler(samplers.RandomSampler()), 7, entropy=7)
-    with quiet():
-        study = optuna.create_study()
-        expected = []
-        for number in range(3):
-            study.sampler = samplers.RandomSampler(seed=numpy_seed(7, "trial", number))
-            expected.append(study.ask(SPACE).params)
-    assert proposed(sampler, 3) == expected
-
-
 def test_a_seed_of_its_own_counts_without_a_random_state() -> None:
     def first(seed: int | None, random_state: int | None, entropy: int) -> dict[str, Any]:
         sampler = fresh_sampler(samplers.RandomSampler(seed=seed))
@@ -124,7 +112,3 @@ def test_the_identity_is_that_of_the_settings() -> None:
     assert seeded[2] == identity(used)
     assert identity(used) != identity(samplers.TPESampler(n_startup_trials=2))
     assert identity(used) != identity(samplers.RandomSampler())
-
-
-def test_the_default_is_tpe() -> None:
-    assert type(fresh_sampler(None)) is samplers.TPESampler

@@ -73,15 +73,6 @@ def test_values_that_optuna_does_not_take_have_labels() -> None:
     assert all(one is other for one, other in zip(found, values, strict=True))
 
 
-def test_models_of_a_list_have_parameters_of_their_own() -> None:
-    models = [("ridge", Ridge(), {"alpha": uniform(0, 1)}), ("plain", Ridge(alpha=2), None)]
-    space = space_of(models, None)
-    first = space.proposal(FixedTrial({"model": "ridge", "ridge__alpha": 0.5}))
-    second = space.proposal(FixedTrial({"model": "plain"}))
-    assert (first.params, first.model, first.template) == ({"model": "ridge", "alpha": 0.5}, "ridge", models[0][1])
-    assert (second.params, second.model, second.template) == ({"model": "plain"}, "plain", models[1][1])
-
-
 def test_an_estimator_that_is_changed_later_stays_as_it_was_returned() -> None:
     model = Ridge()
     space = space_of(Ridge(), lambda trial: model.set_params(alpha=trial.suggest_float("alpha", 0, 9)))
