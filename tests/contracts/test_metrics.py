@@ -525,7 +525,7 @@ def test_values_are_in_range_and_the_perfect_model_reaches_its_best_end(
     ends = np.concatenate([perfect, wrong[response]()], axis=1) if response in wrong else perfect
     metric = metric.for_truth(table.truth)
     low, high = metric.range
-    weights = np.random.default_rng(24).uniform(size=(300, N)) ** 4
+    weights = np.random.default_rng(24).uniform(size=(150, N)) ** 4
     for given, weighed in (
         (ends, weights), (ends, bootstraps(25)), (predicted(table, metric, response), bootstraps(13)),
     ):  # fmt: skip

@@ -36,7 +36,7 @@ def models() -> dict[str, Any]:
             make_pipeline(StandardScaler(), CoxPHSurvivalAnalysis()),
             {"coxphsurvivalanalysis__alpha": [1, 9]},
         ),
-        "forest": (RandomSurvivalForest(20, random_state=0), {"min_samples_leaf": [5, 20]}),
+        "forest": (RandomSurvivalForest(10, random_state=0), {"min_samples_leaf": [5, 20]}),
         "boosting": (GradientBoostingSurvivalAnalysis(n_estimators=10, random_state=0), {"max_depth": [1, 2]}),
         "weighted ridge": (IPCRidge(), {"alpha": [0.1, 10.0]}),
         "machine of times": (
