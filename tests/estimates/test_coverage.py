@@ -5,8 +5,6 @@ import math
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_classification
-from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
 from heldout.estimates import BBC, Coverage
@@ -66,18 +64,6 @@ def test_every_output_has_it(bed):
     assert found.to_frame()["coverage"].tolist() == [0.953]
     assert str(found.coverage) in found._repr_html_()
     assert str(found.coverage) in ho.report_card(found)
-
-
-def test_the_report_and_the_card_of_a_search_have_it(bed, tmp_path):
-    X, y = make_classification(N, random_state=0)
-    grid = {"n_neighbors": [1, 3, 5]}
-    search = ho.HeldOutSearchCV(KNeighborsClassifier(), grid, scoring="roc_auc", n_bootstraps=50, random_state=0)
-    search.fit(X, y)
-    sentence = str(search.estimate_.coverage)
-
-    assert sentence.startswith("In 412 real searches on 100 rows")
-    assert sentence in ho.report_card(search)
-    assert sentence in search.report(tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,6 @@ FITTING = {
     ("repeated_hold_out", "accuracy"): ANY | {"tt", "corrected_t"},
     ("paired_hold_out", "accuracy"): ANY | {"tt", "corrected_t", "conservative_z"},
     ("leave_one_out", "accuracy"): ANY | TWO_PART | COUNTS | {"tt", "bbc_f", "corrected_t"},
-    ("folds", "roc_auc"): ANY | TWO_PART | NORMAL | {"tt", "bbc_f", "corrected_t"},
     ("repeated", "roc_auc"): ANY | TWO_PART | NORMAL | {"tt", "bbc_f", "corrected_t"},
     ("leave_one_out", "roc_auc"): ANY | TWO_PART | NORMAL,
 }

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import KFold
-from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
 from heldout.flags import Flag
@@ -89,14 +88,6 @@ def test_groups_that_differ_are_no_fault_of_the_folds() -> None:
     asked = {**FAST, "folds": folds, "aggregate": "pooled"}
     assert Flag.INCOMPARABLE_FOLDS in ho.estimate(y, scores, **asked).flags
     assert Flag.INCOMPARABLE_FOLDS not in ho.estimate(y, scores, groups=groups, **asked).flags
-
-
-@pytest.mark.parametrize("metric", ["roc_auc", "somers_d", "partial_roc_auc(max_fpr=0.5)"])
-def test_repeats_and_weights(metric: str) -> None:
-    y, scores, folds = scores_of_folds(5.0, repeats=3)
-    weights = np.random.default_rng(0).gamma(2.0, size=N)
-    asked = {**FAST, "metric": metric, "folds": folds, "aggregate": "within", "sample_weight": weights}
-    assert ho.estimate(y, scores, **asked).value > (0.4 if metric == "somers_d" else 0.65)
 
 
 def test_several_classes_and_rules_of_several_metrics() -> None:
@@ -205,12 +196,3 @@ def test_protocols_count_pairs_within_folds() -> None:
     assert nested.value == pytest.approx(expected, abs=1e-12)
     repeated = ho.bootstrap_search(OfColumn(), X, y, param_grid=grid, scheme="cvt", cv=3, n_bootstraps=4, **asked)
     assert repeated.provenance["aggregate"] == "within" and repeated.value > 0.6
-
-
-def test_a_tree_with_ties() -> None:
-    y, scores, _ = scores_of_folds(0.0, columns=3)
-    search = ho.HeldOutSearchCV(
-        DecisionTreeClassifier(random_state=0), {"max_depth": [1, 3]}, scoring="roc_auc", cv=5, aggregate="within",
-        n_bootstraps=50, random_state=0,
-    ).fit(scores[:, :, 0], y)  # fmt: skip
-    assert 0.5 < search.estimate_.value < 0.9

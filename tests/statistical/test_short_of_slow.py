@@ -24,7 +24,7 @@ def test_a_replayed_estimate_is_as_unbiased_as_without_dropping() -> None:
 def test_the_interval_that_ended_a_search_holds_the_truth() -> None:
     """Of 12 searches at most 3 miss, which 95 % intervals do in less than 1 of 400 runs; and they did stop."""
     for method in METHODS:
-        found = searches(12, 500, 20, 0.15, method)
+        found = searches(12, 500, 10, 0.15, method)
         assert binom.sf(3, 12, 0.05) < 1 / 400
         assert (1 - found[:, 1]).sum() <= 3
         assert found[:, 0].mean() < 8
