@@ -116,6 +116,12 @@ def test_of_a_proposal_that_is_dropped_the_listeners_are_told_once() -> None:
     assert (tally.left, tally.saved) == (0, found.n_fits_saved)
 
 
+def test_proposals_of_a_batch_share_their_fits_and_equal_ones_their_cells() -> None:
+    together, alone = run(Listed(4)).shared_fits, run(Listed(1)).shared_fits
+    assert "KNeighborsClassifier" in together and "KNeighborsClassifier" not in alone
+    assert together["equal configurations"].n_fits == alone["equal configurations"].n_fits == 8
+
+
 def test_proposals_in_another_order_find_their_cells(tmp_path: Path) -> None:
     store = SQLiteStore(tmp_path / "run.db")
     first, second = Listed(2, [3, 9, 5, 7]), Listed(1, [7, 11, 9])
