@@ -65,7 +65,6 @@ def test_light_and_dark_pages_lend_results_their_colours(tmp_path: Path) -> None
     path.write_text(page_of([*results, comparison, comparison.confidence_set()]), encoding="utf-8")
 
     match = re.search(r'data-measured="([^"]*)"', chromium(tmp_path, "--dump-dom", path.as_uri()).stdout)
-    assert match is not None
     measured = json.loads(html.unescape(match[1]))
     assert measured.pop("loaded") == []
     assert measured.keys() == THEMES.keys()

@@ -12,21 +12,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from headless import MARKS, chromium
-from sklearn.datasets import make_classification, make_regression
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.neighbors import KNeighborsClassifier
+from races import barrier, raced
+from results_by_hand import algorithms, all_methods, evaluation_by_hand, with_imputations
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
 
-import heldout as ho
-from heldout.estimates.comparison import compare, methods_of
-from heldout.estimates.inputs import read_inputs
 from heldout.protocols import learning_curve
-from heldout.report import facts, file_facts, render_html
+from heldout.report import facts, render_html
 from heldout.report.entries import Facts
 from heldout.report.render import render_learning_curve
-from heldout.search import HeldOutSearchCV
 
 pytestmark = MARKS
 MEASURE = """
@@ -82,119 +78,59 @@ def measured(pages: dict[str, str], widths: tuple[int, ...], folder: Path) -> di
     return {(name, width): found[f"{name} {width}"] for name in pages for width in widths}
 
 
+LONG = "a_very_long_name_without_any_place_to_break_" * 4
+
+
 @cache
 def searched(kind: str) -> Facts:
-    """A small real search."""
-    if kind == "regression":
-        X, y = make_regression(200, 4, noise=20, random_state=0)
-        y = 1e5 * y
-        search = HeldOutSearchCV(
-            Ridge(),
-            {"alpha": [0.1, 1, 10]},
-            scoring="neg_root_mean_squared_error",
-            n_bootstraps=200,
-            random_state=0,
+    """Searches by hand, without a fit."""
+    metrics = ("neg_log_loss", "accuracy")
+    if kind == "raced":
+        made = raced(
+            evaluation_by_hand(configurations=40), barrier(1, 40, list(range(25))), barrier(2, 15, [30, 31])
         )
-    elif kind == "raced":
-        X, y = make_classification(300, 8, n_informative=3, flip_y=0.1, random_state=0)
-        models = [
-            ("logistic", LogisticRegression(), {"C": [10.0**-n for n in range(6)]}),
-            ("neighbours", KNeighborsClassifier(), {"n_neighbors": list(range(1, 60, 2))}),
-        ]
-        search = HeldOutSearchCV(
-            models, scoring="roc_auc", cv=10, drop="bootstrap", n_bootstraps=200, random_state=0
-        )
+    elif kind == "regression":
+        made = evaluation_by_hand("regression", ("neg_root_mean_squared_error",))
     else:
-        n_classes = 2 if kind == "binary" else 9
-        X, codes = make_classification(270, 8, n_informative=6, n_classes=n_classes, random_state=0)
-        y = np.array([f"class number {n}" for n in range(n_classes)])[codes]
-        models = [
-            ("logistic", LogisticRegression(), {"C": [0.01, 1.0]}),
-            ("neighbours", KNeighborsClassifier(), {"n_neighbors": [3, 9]}),
-        ]
-        scoring = ["neg_log_loss", "accuracy"]
-        search = HeldOutSearchCV(models, scoring=scoring, refit="neg_log_loss", n_bootstraps=200, random_state=0)
-    search.fit(X, y)
-    return facts(search.evaluation_, command="heldout tune data.csv --target y " * 6, title="data.csv")
-
-
-@cache
-def compared() -> Facts:
-    """Several methods' answers on predictions alone."""
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 200)
-    scores = 1 / (1 + np.exp(-y[:, None] * rng.random(12) - rng.normal(size=(200, 12))))
-    inputs = read_inputs(y, scores, metric="roc_auc", folds=np.arange(200) % 10, n_bootstraps=200, random_state=0)
-    comparison = compare(inputs, methods_of("all"))
-    return file_facts(
-        comparison["bbc"], inputs, comparison=comparison, command="heldout estimate p.csv", title="p.csv"
-    )
+        classes = tuple(f"class number {n}" for n in range(2 if kind == "binary" else 9))
+        made = evaluation_by_hand(kind, metrics, rows=270, classes=classes)
+    return facts(made, command="heldout tune data.csv --target y " * 6, title="data.csv")
 
 
 def unwieldy(content: Facts) -> Facts:
     """The same content with very long names, none with a place to break."""
-    long = "a_very_long_name_without_any_place_to_break_" * 4
-    assert content.ranking is not None
-    rows = tuple(Facts(row, name=f"{long}{row.index}") for row in content.ranking.shown)
+
+    rows = tuple(Facts(row, name=f"{LONG}{row.index}") for row in content.ranking.shown)
     race = content.race
-    assert race is not None
     race = Facts(
         race,
-        barriers=tuple(Facts(row, leader=long) for row in race.barriers),
-        dropped=tuple(Facts(row, name=f"{long}{row.index}", why=long) for row in race.dropped),
-        needed=Facts(after=3, nearest=(Facts(name=long, folds=12),), finite=1, endless=0),
+        barriers=tuple(Facts(row, leader=LONG) for row in race.barriers),
+        dropped=tuple(Facts(row, name=f"{LONG}{row.index}", why=LONG) for row in race.dropped),
+        needed=Facts(after=3, nearest=(Facts(name=LONG, folds=12),), finite=1, endless=0),
     )
-    flags = (Facts(flag="x", title="Excluded", text=f"{long}: something was excluded"), *content.flags)
+    flags = (Facts(flag="x", title="Excluded", text=f"{LONG}: something was excluded"), *content.flags)
     return Facts(
         content,
-        title=long,
-        headline=Facts(content.headline, winner=long, value=1234567.25, uncorrected=1234568.5),
+        title=LONG,
+        headline=Facts(content.headline, winner=LONG, value=1234567.25, uncorrected=1234568.5),
         race=race,
         ranking=Facts(content.ranking, shown=rows),
         flags=flags,
-        parameters=tuple(Facts(p, text=long) for p in content.parameters[:3]) + content.parameters[3:],
+        parameters=tuple(Facts(p, text=LONG) for p in content.parameters[:3]) + content.parameters[3:],
     )
 
 
 def validated() -> Facts:
     """A model validated on rows with missing values, and very long names."""
-    X, y = make_classification(150, 4, n_informative=3, n_redundant=0, flip_y=0.1, random_state=0)
-    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
-    found = ho.bootstrap_validate(LogisticRegression(C=np.inf), X, y, n_bootstraps=10, imputation=2, random_state=0)
-    content = facts(found, command="heldout validate data.csv --target y " * 6, title="data.csv")
-    long = "a_very_long_name_without_any_place_to_break_" * 4
-    assert content.coefficients is not None
+    content = facts(with_imputations(), command="heldout validate data.csv --target y " * 6, title="data.csv")
     first, *others = content.coefficients.rows
-    coefficients = Facts(content.coefficients, rows=((long, *first[1:]), *others))
+    scores = {"apparent": 0.9, "optimism": 0.1, "value": 0.8, "low": 0.7, "high": 0.9, "failed": 2}
     return Facts(
         content,
-        candidates=tuple(
-            Facts(
-                name=f"{long}{n}",
-                is_selected=n == 0,
-                apparent=0.9,
-                optimism=0.1,
-                value=0.8,
-                low=0.7,
-                high=0.9,
-                failed=2,
-                reason=long * n,
-            )
-            for n in range(2)
-        ),
-        failures=(Facts(message=long, names=tuple(str(n) for n in range(20)), unnamed=12),),
-        coefficients=coefficients,
+        candidates=tuple(Facts(name=f"{LONG}{n}", is_selected=n == 0, reason=LONG * n, **scores) for n in range(2)),
+        failures=(Facts(message=LONG, names=tuple(str(n) for n in range(20)), unnamed=12),),
+        coefficients=Facts(content.coefficients, rows=((LONG, *first[1:]), *others)),
     )
-
-
-def algorithms() -> Facts:
-    """Three algorithms compared, of which one has a very long name."""
-    X, y = make_classification(120, 4, n_informative=3, n_redundant=0, flip_y=0.2, random_state=0)
-    long = "a_very_long_name_without_any_place_to_break_" * 3
-    models = [(name, LogisticRegression(C=c), {"fit_intercept": [True, False]}) for name, c in
-              (("first", 1.0), (long, 0.01), ("third", 10.0))]  # fmt: skip
-    found = ho.compare_algorithms(models, X, y, cv=4, n_bootstraps=50, random_state=0)
-    return facts(found, command="heldout compare data.csv --target y " * 4, title="data.csv")
 
 
 def learning_curve_page() -> str:
@@ -202,18 +138,17 @@ def learning_curve_page() -> str:
     curve = learning_curve(
         LogisticRegression(), X, y, {"C": [0.01, 0.1, 1.0, 10.0]}, n_subsamples=3, random_state=0
     )
-    long = "a_very_long_name_without_any_place_to_break_" * 3
-    return render_learning_curve(replace(curve, names=tuple(f"{long}{j}" for j in range(4))))
+    return render_learning_curve(replace(curve, names=tuple(f"{LONG}{j}" for j in range(4))))
 
 
 @cache
-def content_of(kind: str) -> Facts | Facts:
+def content_of(kind: str) -> Facts:
     if kind == "compared":
-        return compared()
+        return all_methods()
     if kind == "validated":
         return validated()
     if kind == "algorithms":
-        return algorithms()
+        return facts(algorithms(LONG), command="heldout compare data.csv --target y " * 4, title="data.csv")
     return unwieldy(searched("raced")) if kind == "unwieldy" else searched(kind)
 
 
@@ -267,7 +202,7 @@ def test_dropped_configurations_can_be_read(width: int, layout: Layout) -> None:
 
 
 def test_every_method_of_a_comparison_can_be_read(layout: Layout) -> None:
-    content = compared()
+    content = content_of("compared")
     text = layout("compared", 375)["text"]
     assert "Other estimates" in text and "Methods that do not apply" in text
     for row in content.methods:

@@ -1,12 +1,17 @@
-"""Small tables, and a space small enough for a test."""
+"""Small tables, a space small enough for a test, and command lines that are expected to work."""
 
-from collections.abc import Callable
+import json
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from refused_files import write_files
 from scipy.stats import loguniform, randint
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeClassifier
@@ -15,6 +20,36 @@ from heldout.data.task import TaskKind
 from heldout.spaces.presets import _on_scaled
 
 N = 60
+
+
+@pytest.fixture
+def run(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Run a command line, and say how it ended."""
+
+    def run(line: str, *more: object) -> Any:
+        ended = command(*shlex.split(line), *more)
+        assert ended.code == 0, ended
+        return ended
+
+    return run
+
+
+@pytest.fixture
+def refused(command: Callable[..., Any]) -> Callable[[str], str]:
+    """The sentence that refuses a command line."""
+
+    def refused(line: str) -> str:
+        ended = command(*shlex.split(line))
+        assert ended.code == 2 and "Traceback" not in ended.err, ended
+        return str(ended.last)
+
+    return refused
+
+
+@pytest.fixture
+def document(run: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
+    """What a command line prints with ``--json``."""
+    return lambda line, *more: dict(json.loads(run(line, "--json", *more).out))
 
 
 @pytest.fixture
@@ -57,8 +92,7 @@ def bare_space(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("heldout.spaces.preset", bare)
 
 
-@pytest.fixture
-def frame() -> pd.DataFrame:
+def small_frame() -> pd.DataFrame:
     """Numbers with gaps, text, a constant, groups and targets of three kinds."""
     rng = np.random.default_rng(0)
     a = rng.normal(size=N)
@@ -71,6 +105,31 @@ def frame() -> pd.DataFrame:
             "outcome": np.where(a + rng.normal(size=N) > 0, "yes", "no"),
         }
     )
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    return small_frame()
+
+
+@pytest.fixture(scope="session")
+def files_made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of ``refused_files.py``, written once."""
+    folder = tmp_path_factory.mktemp("files")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        write_files(small_frame())
+    return folder
+
+
+@pytest.fixture
+def files(files_made: Path, command: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The current folder holds these files; what commands import from there is forgotten."""
+    shutil.copytree(files_made, ".", dirs_exist_ok=True)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    yield
+    for module in ("own_space", "other", "broken"):
+        sys.modules.pop(module, None)
 
 
 @pytest.fixture

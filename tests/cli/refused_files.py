@@ -13,21 +13,66 @@ ROWS = np.arange(N)
 LETTERS = ["a", "b", "c"] * 20
 
 OWN_SPACE = """
+import numpy as np
 from scipy.stats import loguniform
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.experimental import enable_halving_search_cv
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
 
-near = KNeighborsClassifier()
+
+class Prior(ClassifierMixin, BaseEstimator):
+    def __init__(self, add=1.0):
+        self.add = add
+
+    def fit(self, X, y):
+        self.classes_, counts = np.unique(y, return_counts=True)
+        self.shares_ = (counts + self.add) / (counts + self.add).sum()
+        return self
+
+    def predict_proba(self, X):
+        return np.tile(self.shares_, (len(X), 1))
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+class KeepsColumns(Prior):
+    def fit(self, X, y):
+        self.means_ = X.select_dtypes("number").mean()
+        return super().fit(X, y)
+
+
+near, prior, keeps_columns = KNeighborsClassifier(), Prior(add=2.0), KeepsColumns()
 models = [("near", near, {"n_neighbors": [1, 3]}), ("tree", DecisionTreeClassifier())]
+priors = [("prior", Prior(), {"add": [1.0, 2.0]}), ("alone", Prior())]
 drawn = [("logistic", LogisticRegression(), {"C": loguniform(0.1, 10)})]
 three, empty, ridge = 3, [], Ridge()
+grid_search = GridSearchCV(Prior(), {"add": [1.0, 2.0, 3.0]})
+random_search = RandomizedSearchCV(Prior(), {"add": loguniform(0.1, 10)}, n_iter=4)
+of_models = ho.HeldOutSearchCV(priors[:1])
+halving = HalvingGridSearchCV(Prior(), {"add": [1.0, 2.0]})
+
+
+def of_data(X, y):
+    model = make_pipeline(ho.spaces.default_preprocessing(X), LogisticRegression())
+    return [("logistic", model, {"logisticregression__C": [0.1, 1.0 + len(set(y))]})]
 
 
 def prepared(X, y):
-    return [("near", ho.spaces.default_preprocessing(X), {}), ("tree", DecisionTreeClassifier(), {})]
+    prepare = ho.spaces.default_preprocessing(X)
+    near = make_pipeline(prepare, KNeighborsClassifier())
+    tree = make_pipeline(prepare, DecisionTreeClassifier(max_depth=2, random_state=0))
+    return [("near", near, {"kneighborsclassifier__n_neighbors": [3, 9]}), ("tree", tree, {})]
+
+
+def near_or_far(X, y):
+    return [("near", prepared(X, y)[0][1], {"kneighborsclassifier__n_neighbors": [1, 45]})]
 
 
 def raising(X, y):
@@ -50,6 +95,15 @@ def suggest_params(trial):
     return {"n_neighbors": trial.suggest_int("n_neighbors", 1, 9)}
 
 
+def suggest_of_data(X, y):
+    prepare = ho.spaces.default_preprocessing(X)
+
+    def proposed(trial):
+        return make_pipeline(prepare, LogisticRegression(C=trial.suggest_float("C", 0.01, 10, log=True)))
+
+    return proposed
+
+
 optuna_search = ho.HeldOutOptunaSearchCV(near, suggest_params, n_trials=3)
 """
 OTHER_MODELS = """
@@ -63,6 +117,7 @@ def write_files(frame: pd.DataFrame) -> None:
     """Write all into the current folder; ``frame`` is the table of the other tests of commands."""
     tables = {
         **tables_to_tune(frame), **wide_predictions(), **predictions_of_classes(), **long_predictions(),
+        **tables_of_conversations(frame),
     }  # fmt: skip
     for name, table in tables.items():
         table.to_csv(name, index=False)
@@ -72,13 +127,27 @@ def write_files(frame: pd.DataFrame) -> None:
     files = {
         "ragged.csv": "a,b\n1,2\n3,4,5\n", "twice.csv": "a,b,a\n1,2,3\n4,5,6\n", "taken": "a file",
         "own_space.py": OWN_SPACE, "broken.py": "1 / 0\n", "other.py": OTHER_MODELS,
-        "running/run.db": "", "old/run.db": "", "old/report.json": '{"title": "old"}', "empty/note": "",
+        "running/run.db": "", "a run/run.db": "", "old/run.db": "",
+        "old/report.json": '{"title": "old"}', "empty/note": "",
         "begun/run.db": "", "table/run.db": "a,b\n1,2\n",
     }  # fmt: skip
     for name, text in files.items():
         Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_text(text)
     Path("binary.csv").write_bytes(b"\x89PNG\0")
+
+
+def tables_of_conversations(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Those that only ``said.txt`` names."""
+    scores = wide_predictions()["scores.csv"]
+    words = frame["text"].where(ROWS % 9 != 0, "lost")
+    return {
+        "other-a.csv": frame.assign(a=frame["a"] + 1),
+        "few-rows.csv": pd.DataFrame({"a": [1.5, 4, 2], "y": [0.5, 1.5, 0.25]}),  # no bootstrap has an r2
+        "words-for-nothing.csv": frame.assign(text=words, share=[f"{row} %" for row in ROWS]),
+        "infinite.csv": scores.assign(two=scores["two"].where(ROWS != 3, np.inf)),
+        "repeated.csv": long_predictions()["repeats.csv"].sort_values(["rep", "patient"]),
+    }
 
 
 def tables_to_tune(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -1,4 +1,4 @@
-"""Bad input: exit code 2, one clear sentence on stderr, no traceback, nothing fitted."""
+"""Where nothing can be fitted or written, it is said in one sentence before the work."""
 
 import errno
 from collections.abc import Callable
@@ -6,64 +6,40 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 
-Command = Callable[..., Any]
-Write = Callable[..., Path]
+Refused = Callable[[str], str]
+TUNE = "tune data.csv --target outcome"
 
-
-def refused(ended: Any, said: str) -> None:
-    assert ended.code == 2, ended
-    assert "Traceback" not in ended.err
-    assert ended.last.startswith("Error: "), ended.err
-    assert said in ended.last, ended.last
-    assert ended.last.endswith(".") or ended.last.endswith("?"), ended.last
+pytestmark = pytest.mark.usefixtures("files")
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fit(*_: Any, **__: Any) -> None:
-        raise AssertionError("a search was started")
+def nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    def work(*_: Any, **__: Any) -> None:
+        raise AssertionError("the work was begun")
 
-    monkeypatch.setattr("heldout.cli.tune_job.evaluated", fit)
+    monkeypatch.setattr("heldout.cli.tune_job.evaluated", work)
+    monkeypatch.setattr("heldout.estimates.methods.answer", work)
 
 
-def test_zero_configurations(command: Command, table: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_zero_configurations(refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("heldout.spaces.preset", lambda *_: [])
+    assert "no model of the preset can be scored by roc_auc" in refused(TUNE)
 
-    refused(command("tune", table(), "--target", "outcome"), "no model of the preset can be scored by roc_auc")
 
-
-def test_a_read_only_output_folder(command: Command, table: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_only_folder_a_full_disk_and_a_file_in_the_place(
+    refused: Refused, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def deny(*_: Any, **__: Any) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr("tempfile.NamedTemporaryFile", deny)  # whoever runs the tests may be allowed everything
-
-    refused(command("tune", table(), "--target", "outcome"), "cannot be written to (permission denied)")
-
-
-def test_a_full_disk_before_the_work(command: Command, table: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1000))
-
-    refused(command("tune", table(), "--target", "outcome"), "0 MB free, but this run needs about")
-
-
-def test_where_nothing_can_be_written_is_said_before_the_work(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def estimated(*_: Any, **__: Any) -> None:
-        raise AssertionError("the work was done")
-
-    monkeypatch.setattr("heldout.estimates.methods.answer", estimated)
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"truth": np.arange(40) % 2, "a": rng.random(40), "b": rng.random(40)})
-    frame.to_csv(tmp_path / "p.csv", index=False)
-    (tmp_path / "taken").write_text("a file")
-
-    refused(
-        command("estimate", "p.csv", "--target", "truth", "--out", "taken"), "cannot be written to (it is a file)"
-    )
-    refused(command("estimate", "p.csv", "--target", "truth", "--seed", "-1"), "--seed must be from 0 to 2**64 - 1")
+    with monkeypatch.context() as patch:
+        patch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1000))
+        assert "0 MB free, but this run needs about" in refused(TUNE)
+    with monkeypatch.context() as patch:
+        patch.setattr("tempfile.NamedTemporaryFile", deny)  # whoever runs the tests may be allowed everything
+        assert "cannot be written to (permission denied)" in refused(TUNE)
+    assert Path("taken").is_file()
+    said = refused("estimate scores.csv --target truth --fold fold --out taken")
+    assert "cannot be written to (it is a file)" in said

@@ -9,86 +9,58 @@ import numpy as np
 import pandas as pd
 import pytest
 
-Command = Callable[..., Any]
+Run = Callable[..., Any]
 N = 100
-READ = ["estimate", "p.csv", "--target", "truth", "--fold", "fold", "--n-bootstraps", "100"]
+READ = "estimate p.csv --target truth --fold fold --n-bootstraps 100"
+FOUND = Path("found")
 
 pytestmark = pytest.mark.draws_report
 
 
 @pytest.fixture(autouse=True)
-def scores(tmp_path: Path) -> pd.DataFrame:
+def scores(command: Run) -> None:
     rng = np.random.default_rng(6)
     y = rng.integers(0, 2, N)
     frame = pd.DataFrame({"truth": np.where(y, "yes", "no"), "fold": np.arange(N) % 5})
     for name in ("one", "two", "three"):
         frame[name] = 1 / (1 + np.exp(-(y + rng.normal(size=N))))
-    frame.to_csv(tmp_path / "p.csv", index=False)
-    return frame
+    frame.to_csv("p.csv", index=False)
 
 
-def test_nothing_is_written_unless_told(command: Command, tmp_path: Path) -> None:
-    assert command(*READ, "--method", "all").code == 0
-    assert [path.name for path in tmp_path.iterdir()] == ["p.csv"]
+def read(name: str) -> Any:
+    return json.loads((FOUND / name).read_text())
 
 
-def test_a_single_estimate_and_its_report(command: Command, tmp_path: Path) -> None:
-    ended = command(*READ, "--out", "found", "--json")
-    left = {path.name for path in (tmp_path / "found").iterdir()}
-    page = (tmp_path / "found" / "report.html").read_text(encoding="utf-8")
-
-    assert left == {"estimate.json", "report.json", "report.html", "methods.md", "card.md"}
-    assert json.loads((tmp_path / "found" / "estimate.json").read_text()) == json.loads(ended.out)
-    assert "Other estimates" not in page and "Methods that do not apply" not in page
-    for heading in ("The bootstrap", "Configurations", "ROC curve", "Calibration", "How the number was computed"):
-        assert heading in page
-    assert "heldout estimate p.csv --target truth --fold fold --n-bootstraps 100 --out found --json" in page
-
-
-def test_a_comparison_and_its_report(command: Command, tmp_path: Path) -> None:
-    ended = command(*READ, "--method", "all", "--out", "found")
-    document = json.loads(command(*READ, "--method", "all", "--json").out)
-    folder = tmp_path / "found"
-    page = (folder / "report.html").read_text(encoding="utf-8")
-    content = json.loads((folder / "report.json").read_text())
-
-    assert json.loads((folder / "comparison.json").read_text()) == document
-    assert json.loads((folder / "estimate.json").read_text()) == document["estimates"]["shrinkage"]
-    assert [row["name"] for row in content["methods"]] == list(document["estimates"])
+def test_a_comparison_and_its_report_and_an_estimate_in_their_place(document: Run, run: Run) -> None:
+    found = document(f"{READ} --method all")
+    assert [path.name for path in Path().iterdir()] == ["p.csv"]  # nothing is written unless told
+    ended = run(f"{READ} --method all --out found")
+    page, content = (FOUND / "report.html").read_bytes(), read("report.json")
+    assert read("comparison.json") == found
+    assert read("estimate.json") == found["estimates"]["shrinkage"]
+    assert [row["name"] for row in content["methods"]] == list(found["estimates"])
     assert [row["name"] for row in content["methods"] if row["is_main"]] == ["shrinkage"]
-    assert len(content["refused"]) == len(document["refused"])
-    assert "Other estimates" in page and "Tibshirani, R. J." in page and "DeLong, E. R." in page
+    assert len(content["refused"]) == len(found["refused"])
+    assert b"Other estimates" in page and b"Tibshirani, R. J." in page and b"DeLong, E. R." in page
     for name in ("estimate.json", "comparison.json", "report.html"):
-        assert str(Path("found") / name) in ended.out
+        assert str(FOUND / name) in ended.out
+    (FOUND / "report.html").unlink()
+    run("report found")
+    assert (FOUND / "report.html").read_bytes() == page
 
-
-def test_the_report_is_drawn_again_from_its_folder(command: Command, tmp_path: Path) -> None:
-    command(*READ, "--method", "all", "--out", "found")
-    page = tmp_path / "found" / "report.html"
-    before = page.read_bytes()
-    page.unlink()
-
-    assert command("report", "found").code == 0
-    assert page.read_bytes() == before
-
-
-def test_a_later_estimate_takes_the_place_of_an_earlier_one(command: Command, tmp_path: Path) -> None:
-    command(*READ, "--method", "all", "--out", "found")
-    command(*READ, "--method", "cv", "--out", "found")
-
-    assert {path.name for path in (tmp_path / "found").iterdir()} == {
-        "estimate.json",
-        "report.json",
-        "report.html",
-        "methods.md",
-        "card.md",
-    }
-    assert json.loads((tmp_path / "found" / "estimate.json").read_text())["method"] == "cv"
-    assert "uncorrected" in (tmp_path / "found" / "report.html").read_text(encoding="utf-8")
+    single = document(f"{READ} --out found")
+    left = {path.name for path in FOUND.iterdir()}
+    assert left == {"estimate.json", "report.json", "report.html", "methods.md", "card.md"}
+    assert read("estimate.json") == single
+    text = (FOUND / "report.html").read_text(encoding="utf-8")
+    assert "Other estimates" not in text and "Methods that do not apply" not in text
+    for heading in ("The bootstrap", "Configurations", "ROC curve", "Calibration", "How the number was computed"):
+        assert heading in text
+    assert f"heldout {READ} --out found --json" in text
 
 
 @pytest.mark.parametrize("kind", ["classes", "regression"])
-def test_reports_of_other_targets(command: Command, tmp_path: Path, kind: str) -> None:
+def test_reports_of_other_targets(run: Run, kind: str) -> None:
     rng = np.random.default_rng(7)
     codes = np.arange(N) % 3
     if kind == "classes":
@@ -98,10 +70,8 @@ def test_reports_of_other_targets(command: Command, tmp_path: Path, kind: str) -
     else:
         y = rng.normal(size=N)
         frame = pd.DataFrame({"truth": y, "one": y + rng.normal(size=N), "two": y + rng.normal(size=N)})
-    frame.to_csv(tmp_path / "q.csv", index=False)
-    more = ["--metric", "log_loss"] if kind == "classes" else []
-    ended = command("estimate", "q.csv", "--target", "truth", "--n-bootstraps", "50", "--out", "found", *more)
-
-    assert ended.code == 0, ended.err
-    page = (tmp_path / "found" / "report.html").read_text(encoding="utf-8")
+    frame.to_csv("q.csv", index=False)
+    more = " --metric log_loss" if kind == "classes" else ""
+    run(f"estimate q.csv --target truth --n-bootstraps 50 --out found{more}")
+    page = (FOUND / "report.html").read_text(encoding="utf-8")
     assert ("Residuals" if kind == "regression" else "ROC curve") in page

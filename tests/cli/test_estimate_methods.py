@@ -1,8 +1,7 @@
-"""``heldout estimate --method``: any method with its settings, or all of them side by side."""
+"""``heldout estimate``: any method and rule of selection with its settings, or all methods side by side."""
 
 import json
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -11,138 +10,125 @@ import pandas as pd
 import pytest
 
 import heldout as ho
-from heldout.estimates import METHODS
 
-Command = Callable[..., Any]
+Run = Callable[..., Any]
 N = 120
 NAMES = ["one", "two", "three", "four"]
-READ = ["estimate", "p.csv", "--target", "truth", "--fold", "fold", "--n-bootstraps", "100"]
+READ = "estimate p.csv --target truth --fold fold --n-bootstraps 100"
 
 
 @pytest.fixture
-def scores(tmp_path: Path) -> pd.DataFrame:
+def scores(command: Run) -> pd.DataFrame:
     rng = np.random.default_rng(5)
     y = rng.integers(0, 2, N)
     frame = pd.DataFrame({"truth": y, "fold": np.arange(N) % 6})
     for name in NAMES:
         frame[name] = 1 / (1 + np.exp(-(y + rng.normal(size=N))))
-    frame.to_csv(tmp_path / "p.csv", index=False)
+    frame.to_csv("p.csv", index=False)
     return frame
 
 
+def settings(scores: pd.DataFrame, **more: Any) -> dict[str, Any]:
+    return {"metric": "roc_auc", "folds": scores["fold"], "n_bootstraps": 100, "random_state": 0, **more}
+
+
 def compared(scores: pd.DataFrame, **more: Any) -> Any:
-    asked = {"metric": "roc_auc", "folds": scores["fold"], "n_bootstraps": 100, "random_state": 0, **more}
-    return ho.compare_estimates(scores["truth"], scores[NAMES], **asked)
+    return ho.compare_estimates(scores["truth"], scores[NAMES], **settings(scores, **more))
+
+
+def estimate(scores: pd.DataFrame, **more: Any) -> Any:
+    return ho.estimate(scores["truth"], scores[NAMES], **settings(scores, **more))
 
 
 def test_all_methods_are_what_the_function_returns(
-    command: Command, scores: pd.DataFrame, as_estimate_prints: Callable[[Any], Any]
+    document: Run, scores: pd.DataFrame, as_estimate_prints: Callable[[Any], Any]
 ) -> None:
-    ended = command(*READ, "--method", "all", "--json")
-
-    assert ended.code == 0
-    assert json.loads(ended.out) == as_estimate_prints(compared(scores).to_dict())
-
-
-def test_the_comparison_for_people(command: Command, scores: pd.DataFrame) -> None:
-    found = compared(scores)
-    ended = command(*READ, "--method", "all")
-    lines = ended.out.splitlines()
-
-    assert f"roc_auc of {found['shrinkage'].selected_name}" in lines
-    heading = next(line for line in lines if line.split()[:1] == ["method"])
-    assert heading.split() == ["method", "value", "interval", "(95%)", "uncorrected", "optimism", "note"]
-    rows = lines[lines.index(heading) + 1 : lines.index(heading) + 1 + len(found)]
-    assert [row[1:].split()[0] for row in rows] == list(found)
-    assert [row.startswith(">") for row in rows] == [name == "shrinkage" for name in found]
-    others = [line for line in lines if "does not apply: " in line]
-    assert [line.split()[0] for line in others] == list(found.refused)
-    tilting = next(line for line in others if "tilting" in line)
-    assert "it needs --alternative greater (got 'two-sided')" in tilting
-
-
-def test_one_sided_bounds_are_there_for_the_asking(command: Command, scores: pd.DataFrame) -> None:
-    ended = command(*READ, "--method", "all", "--alternative", "greater")
-
-    assert "interval (95%, greater)" in ended.out
-    assert any(line.split()[:1] == ["tilting"] for line in ended.out.splitlines())
-
-
-@pytest.mark.parametrize("name", list(METHODS))
-def test_every_method_by_name_answers_or_says_why_not(command: Command, scores: pd.DataFrame, name: str) -> None:
-    found = compared(scores)
-    ended = command(*READ, "--method", name, "--json")
-
-    if name in found:
-        assert json.loads(ended.out) == found[name].to_dict()
-    else:
-        assert ended.code == 2 and ended.out == ""
-        assert ended.last.startswith(f"Error: method '{name}' does not fit: "), ended.last
-        assert "methods that do: " in ended.last
-
-
-def test_settings_of_a_method_reach_it(command: Command, scores: pd.DataFrame) -> None:
-    part = command(*READ, "--method", "delong", "--candidates", "0.5", "--evaluation-share", "0.4", "--json")
-    asked = ["--method", "delong", "--fixed-configuration", "three", "--evaluation-share", "1", "--json"]
-    whole = command(*READ, *asked)
-    drawn = command(*READ, "--stratify", "--json")
-    calibrated = command(*READ, "--method", "bbc", "--interval", "calibrated", "--json")
-    controlled = command(*READ, "--method", "bbc", "--control", "on", "--json")
-
-    def expected(method: Any) -> Any:
-        return compared(scores, methods=[method])[method.name].to_dict()
-
-    assert json.loads(part.out) == expected(ho.estimates.DeLong(candidates=0.5, evaluation_share=0.4))
-    assert json.loads(whole.out) == expected(ho.estimates.DeLong(configuration="three", evaluation_share=1.0))
-    assert json.loads(drawn.out) == expected(ho.estimates.Shrinkage(stratify=True))
-    assert json.loads(calibrated.out) == expected(ho.estimates.BBC(interval="calibrated"))
-    assert json.loads(controlled.out) == expected(ho.estimates.BBC(control=True))
-
-
-def test_settings_reach_every_method_that_has_them(command: Command, scores: pd.DataFrame) -> None:
-    ended = command(*READ, "--method", "all", "--evaluation-share", "0.4", "--json")
-    document = json.loads(ended.out)
-
-    having = {name for name, make in METHODS.items() if "evaluation_share" in {f.name for f in fields(make())}}
-    expected = compared(scores, methods=[ho.estimates.DeLong(evaluation_share=0.4)])["delong"]
-    assert "delong" in having and "bbc" not in having
-    assert document["estimates"]["delong"] == expected.to_dict()
-    assert document["estimates"]["bbc"] == compared(scores)["bbc"].to_dict()
-
-
-def test_a_threshold_cuts_scores_into_labels(command: Command, scores: pd.DataFrame) -> None:
-    ended = command(*READ, "--metric", "accuracy", "--threshold", "0.3", "--json")
-    expected = ho.estimate(
-        scores["truth"], scores[NAMES], metric="accuracy", threshold=0.3, folds=scores["fold"], n_bootstraps=100,
-        random_state=0,
-    )  # fmt: skip
-
-    assert json.loads(ended.out) == expected.to_dict()
-    assert json.loads(command(*READ, "--metric", "accuracy", "--json").out)["value"] != expected.value
-
-
-def test_a_failed_configuration_is_noted_once(command: Command, scores: pd.DataFrame, tmp_path: Path) -> None:
-    scores.assign(two=np.where(np.arange(N) == 3, np.inf, scores["two"])).to_csv(tmp_path / "p.csv", index=False)
-    ended = command(*READ, "--method", "all")
-
-    assert ended.code == 0
-    assert ended.err.count("1 of 4 configurations failed and could not be selected: two (it predicted an") == 1
-    assert "\nshrinkage: 1 of 4 configurations failed" in ended.out
+    assert document(f"{READ} --method all") == as_estimate_prints(compared(scores).to_dict())
 
 
 @pytest.mark.parametrize(
-    ("text", "method"),
+    ("options", "method"),
     [
-        ("naive_bootstrap(unit='folds')", ho.estimates.NaiveBootstrap(unit="folds")),
-        ("delong(within_classes=False)", ho.estimates.DeLong(within_classes=False)),
-        ("bbc(interval='calibrated', ties='average')", ho.estimates.BBC(interval="calibrated", ties="average")),
+        (
+            "--method delong --candidates 0.5 --evaluation-share 0.4",
+            ho.estimates.DeLong(candidates=0.5, evaluation_share=0.4),
+        ),
+        (
+            "--method delong --fixed-configuration three --evaluation-share 1",
+            ho.estimates.DeLong(configuration="three", evaluation_share=1.0),
+        ),
+        ("--stratify", ho.estimates.Shrinkage(stratify=True)),
+        ("--method bbc --interval calibrated", ho.estimates.BBC(interval="calibrated")),
+        ("--method bbc --control on", ho.estimates.BBC(control=True)),
+        ("--method \"naive_bootstrap(unit='folds')\"", ho.estimates.NaiveBootstrap(unit="folds")),
+        ("--method delong(within_classes=False)", ho.estimates.DeLong(within_classes=False)),
     ],
+    ids=range(7),
 )
-def test_a_method_takes_its_parameters(command: Command, scores: pd.DataFrame, text: str, method: Any) -> None:
-    ended = command(*READ, "--metric", "roc_auc", "--method", text, "--seed", "0", "--json")
-    found = ho.estimate(
-        scores["truth"], scores[NAMES], metric="roc_auc", folds=scores["fold"], method=method, n_bootstraps=100,
-        random_state=0,
-    )  # fmt: skip
-    assert ended.code == 0, ended.err
-    assert json.loads(ended.out)["value"] == found.value
+def test_settings_of_a_method_reach_it(document: Run, scores: pd.DataFrame, options: str, method: Any) -> None:
+    assert document(f"{READ} {options}") == compared(scores, methods=[method])[method.name].to_dict()
+
+
+def test_settings_reach_every_method_that_has_them(document: Run, scores: pd.DataFrame) -> None:
+    found = document(f"{READ} --method all --evaluation-share 0.4")["estimates"]
+    expected = compared(scores, methods=[ho.estimates.DeLong(evaluation_share=0.4), "bbc"])
+    assert {name: found[name] for name in expected} == {name: each.to_dict() for name, each in expected.items()}
+
+
+def test_a_threshold_cuts_scores_into_labels(document: Run, scores: pd.DataFrame) -> None:
+    found = document(f"{READ} --metric accuracy --threshold 0.3")
+    assert found == estimate(scores, metric="accuracy", threshold=0.3).to_dict()
+    assert document(f"{READ} --metric accuracy")["value"] != found["value"]
+
+
+@pytest.mark.parametrize(
+    ("written", "rule", "metric", "more"),
+    [
+        ("threshold", "threshold", "f1", {}),
+        ("greedy_ensemble", "greedy_ensemble", "accuracy", {"threshold": 0.6}),
+        ("one_standard_error", "one_standard_error", "roc_auc", {}),
+        ("top_k(k=2)", ho.selection.TopK(2), "roc_auc", {}),
+        ("within(tolerance=0.05)", ho.selection.Within(0.05), "roc_auc", {}),
+        (
+            "\"average_rank(metrics=['roc_auc', 'log_loss'])\"",
+            ho.selection.AverageRank(["roc_auc", "log_loss"]),
+            "roc_auc",
+            {},
+        ),
+    ],
+    ids=["threshold", "ensemble", "one_standard_error", "top_k", "within", "average_rank"],
+)
+def test_the_command_chooses_as_the_function(
+    document: Run, scores: pd.DataFrame, written: str, rule: Any, metric: str, more: dict[str, Any]
+) -> None:
+    options = "".join(f" --{name} {value}" for name, value in more.items())
+    found = document(f"{READ} --metric {metric} --selection {written}{options}")
+    expected = estimate(scores, metric=metric, selection=rule, **more)
+    for name in ("value", "selected_name", "uncorrected"):
+        assert found[name] == getattr(expected, name)
+
+
+def test_the_report_shows_each_configuration_at_its_best_threshold(run: Run, scores: pd.DataFrame) -> None:
+    run(f"{READ} --metric f1 --selection threshold --out out")
+    report = json.loads(Path("out/report.json").read_text())
+    own = {"metric": "f1", "selection": "threshold", "method": "cv"}
+    best = [ho.estimate(scores["truth"], scores[[name]], **own).value for name in NAMES]
+    shown = {row["name"]: row["pooled"] for row in report["ranking"]["shown"]}
+    assert [shown[name] for name in NAMES] == pytest.approx(best)
+    assert report["headline"]["sentence"].startswith("Tuning the decision threshold of 4 configurations")
+
+
+@pytest.mark.parametrize(("rule", "metric"), [("threshold", "f1"), ("top_k(k=2)", "accuracy")])
+@pytest.mark.parametrize("words", [False, True], ids=["0 and 1", "text"])
+def test_labels_are_neither_cut_nor_averaged(
+    refused: Run, run: Run, scores: pd.DataFrame, rule: str, metric: str, words: bool
+) -> None:
+    labels = (scores[NAMES] > 0.5).astype(int)
+    labels.insert(0, "truth", scores["truth"])
+    labels = labels.replace({0: "no", 1: "yes"}) if words else labels
+    labels.assign(fold=scores["fold"]).to_csv("p.csv", index=False)
+    asked = f"{READ} --selection {rule} --metric {metric}"
+    ended = refused(asked)
+    assert "but the predictions are labels" in ended
+    if not words:
+        run(f"{asked} --response probabilities")

@@ -18,6 +18,8 @@ from heldout.cli.validate import check_model
 from heldout.errors import InputError
 from heldout.imputation.pooled import PooledModel
 
+Run = Callable[..., Any]
+
 CLASS = """
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -141,33 +143,28 @@ def test_files_that_are_no_models(tmp_path: Path) -> None:
         models_of_file(tmp_path / "d.skops")
 
 
-def test_the_command_takes_one_in_two_processes(
-    command: Callable[..., Any], table: Callable[..., Path], tmp_path: Path
-) -> None:
+VALIDATE = "validate data.csv --target outcome --n-bootstraps 3 --metric roc_auc --model"
+
+
+def test_the_command_takes_one_in_two_processes(run: Run, table: Callable[..., Path], tmp_path: Path) -> None:
+    table()
     written(tmp_path, CLASS)
-    options = ["--target", "outcome", "--n-bootstraps", "3", "--metric", "roc_auc", "--n-jobs", "2", "--json"]
-    ended = command("validate", table(), "--model", "prior_of_rows.py", *options)
-    assert ended.code == 0, ended
-    document = json.loads(ended.out)
-    assert document["selected_name"] == "prior_of_rows" and document["rows"]["roc_auc"]["apparent"] == 0.5
+    ended = run(f"{VALIDATE} prior_of_rows.py --n-jobs 2 --json")
+    found = json.loads(ended.out)
+    assert found["selected_name"] == "prior_of_rows" and found["rows"]["roc_auc"]["apparent"] == 0.5
     assert "not reviewed: prior_of_rows.Prior; to load it, review each and call ho.load_model" in ended.err
 
 
 def test_the_command_takes_a_saved_class_that_is_trusted(
-    command: Callable[..., Any], table: Callable[..., Path], tmp_path: Path
+    run: Run, refused: Run, table: Callable[..., Path], tmp_path: Path
 ) -> None:
+    table()
     skops.io.dump(models_of_file(written(tmp_path, CLASS)), tmp_path / "m.skops")
-    asked = ["validate", table(), "--target", "outcome", "--n-bootstraps", "3", "--n-jobs", "1", "--model"]
-
-    refused = command(*asked, "m.skops")
-    assert refused.code == 2
-    assert refused.last == (
+    assert refused(f"{VALIDATE} m.skops") == (
         "Error: --model m.skops holds types that are not reviewed: prior_of_rows.Prior; review them, and if you "
         "trust each, load it with ho.load_model(path, trust=['prior_of_rows.Prior']), or with --trust "
         "prior_of_rows.Prior."
     )
-    trusted = command(*asked, "m.skops", "--trust", "prior_of_rows.Prior", "--metric", "roc_auc")
-    assert trusted.code == 0, trusted
-    assert command(*asked, "logistic", "--trust", "a.B").last == (
-        "Error: --trust is for --model FILE.skops; use both, or leave it out."
-    )
+    run(f"{VALIDATE} m.skops --trust prior_of_rows.Prior --n-jobs 1")
+    said = "Error: --trust is for --model FILE.skops; use both, or leave it out."
+    assert refused(f"{VALIDATE} logistic --trust a.B") == said

@@ -10,15 +10,12 @@ writes them anew; the difference shows what users will read.
 import os
 import re
 import shlex
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
-import pandas as pd
 import pytest
-from refused_files import write_files
 
 from heldout.cli import advise, estimate, tune, validate
 from heldout.cli.options import options_by_argument
@@ -31,18 +28,11 @@ COMMANDS: dict[str, click.Command] = {
 
 
 @pytest.fixture
-def folder(command: Any, frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The current folder holds the files, and a fit is a failure."""
-
+def nothing_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     def fitted(*_: Any, **__: Any) -> None:
         raise AssertionError("a cell was fitted")
 
-    write_files(frame)
     monkeypatch.setattr("heldout.execution.executors.local.do_task", fitted)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    yield
-    for module in ("own_space", "other", "broken"):
-        sys.modules.pop(module, None)
 
 
 def cases(section: str) -> list[tuple[str, str]]:
@@ -50,7 +40,7 @@ def cases(section: str) -> list[tuple[str, str]]:
     return re.findall(r"^\$ (.*)\n((?!\$).*\n)?", SECTIONS[section], flags=re.MULTILINE)
 
 
-@pytest.mark.usefixtures("entries", "folder", "tiny_space")
+@pytest.mark.usefixtures("entries", "files", "nothing_fits", "tiny_space")
 @pytest.mark.parametrize("section", SECTIONS)
 def test_every_command_line_is_refused_with_its_sentence(command: Callable[..., Any], section: str) -> None:
     written = ""

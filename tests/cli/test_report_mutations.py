@@ -7,11 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression, Ridge
+from races import race
+from results_by_hand import evaluation_by_hand, model_validated
 
-import heldout as ho
 from heldout.cli.report import page_of, read_content
 from heldout.errors import InputError
 from heldout.report import facts
@@ -25,18 +24,12 @@ PLAUSIBLE = (2**62, -1e308)
 @pytest.fixture(scope="module")
 def documents() -> dict[str, Any]:
     """Contents that between them hold every part of a report."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 2))
-    latent = X[:, 0] + rng.normal(size=60)
-    settings = {"cv": 3, "n_bootstraps": 20, "random_state": 0}
-    classes = ho.HeldOutSearchCV(LogisticRegression(), {"C": [1e-6, 1]}, drop="bootstrap", **settings)
-    numbers = ho.HeldOutSearchCV(Ridge(), {"alpha": [1, 10]}, **settings)
-    validation = ho.bootstrap_validate(LogisticRegression(), X, latent > 0, n_bootstraps=10, random_state=0)
-    return {
-        "classes": facts(classes.fit(X, latent > 0).evaluation_).to_dict(),
-        "numbers": facts(numbers.fit(X, latent).evaluation_).to_dict(),
-        "validation": facts(validation).to_dict(),
+    results = {
+        "classes": race(),
+        "numbers": evaluation_by_hand("regression", ("r2",)),
+        "validation": model_validated(),
     }
+    return {name: facts(made).to_dict() for name, made in results.items()}
 
 
 def shortened(value: Any) -> Any:

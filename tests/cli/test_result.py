@@ -31,12 +31,6 @@ def test_every_number_has_the_digits_of_the_report(estimate: ho.Estimate) -> Non
     assert rows["optimism"].startswith(f"{estimate.optimism:.3f}"[:4])
 
 
-def test_what_could_not_be_computed_is_none(estimate: ho.Estimate) -> None:
-    rows = dict(estimate_rows(replace(estimate, value=float("nan"), optimism=float("nan"), interval=None)))
-
-    assert rows["corrected"] == "none" and rows["interval"] == "none" and rows["optimism"] == "none"
-
-
 def test_what_was_named_beforehand_is_not_called_corrected() -> None:
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
@@ -51,19 +45,24 @@ def test_what_was_named_beforehand_is_not_called_corrected() -> None:
     )
 
 
+def searched(estimate: ho.Estimate, n_configurations: int, **found: Any) -> dict[str, Any]:
+    """The lines on a search with so many configurations, of which the first won."""
+    nothing: dict[str, Any] = {
+        "shared_fits": {}, "estimates": {}, "failures": {}, "seconds": {}, "dropped": {}, "provenance": {},
+        "barriers": (), "part_for_estimate": "", "n_fits_saved": 0,
+    }  # fmt: skip
+    configurations = [SimpleNamespace(name="abcdefghi"[j]) for j in range(n_configurations)]
+    search: Any = SimpleNamespace(
+        winner=0, configurations=configurations, **nothing | {"estimate": estimate, **found}
+    )
+    return dict(search_rows(search, {}, 0, seconds=1.0))
+
+
 @pytest.mark.parametrize("selected", [0, 1])
 def test_a_search_says_when_its_estimate_is_of_another_configuration(estimate: ho.Estimate, selected: int) -> None:
-    names = ["a", "b"]
-    search: Any = SimpleNamespace(
-        winner=0, configurations=[SimpleNamespace(name=name) for name in names], n_fits=2, n_fits_saved=0,
-        part_for_estimate="", shared_fits={}, estimates={}, barriers=(), provenance={},
-        estimate=replace(estimate, selected=selected, selected_name=names[selected]), failures={}, seconds={},
-        dropped={},
-    )  # fmt: skip
-    rows = dict(search_rows(search, {}, 0, seconds=1.0))
-
-    assert rows["winner"] == "a"
-    assert rows.get("estimate of") == (None if selected == 0 else "b")
+    found = replace(estimate, selected=selected, selected_name="ab"[selected])
+    rows = searched(found, 2, n_fits=2)
+    assert rows["winner"] == "a" and rows.get("estimate of") == (None if selected == 0 else "b")
 
 
 @pytest.mark.parametrize(
@@ -79,13 +78,8 @@ def test_a_search_says_how_many_were_dropped_and_when_apart_from_those_that_fail
     estimate: ho.Estimate, left: dict[int, int], words: str | None
 ) -> None:
     gone = {j: Dropped(j, after, 0.999, "worse") for j, after in left.items()}
-    search: Any = SimpleNamespace(
-        winner=0, configurations=[SimpleNamespace(name=str(j)) for j in range(9)], n_fits=20, n_fits_saved=25,
-        part_for_estimate="", shared_fits={}, estimates={}, barriers=(), provenance={},
-        estimate=estimate, failures={8: "no"}, seconds={}, dropped=gone | {8: Dropped(8, 1, float("nan"), "no")},
-    )  # fmt: skip
-    rows = dict(search_rows(search, {}, 0, seconds=1.0))
-
+    dropped = gone | {8: Dropped(8, 1, float("nan"), "no")}
+    rows = searched(estimate, 9, n_fits=20, n_fits_saved=25, failures={8: "no"}, dropped=dropped)
     assert rows["fits"] == "20 done, 25 saved by dropping, 1 configuration failed"
     assert rows.get("dropped") == words
 
@@ -96,15 +90,9 @@ def test_a_search_says_what_sharing_saved(estimate: ho.Estimate) -> None:
         "SVC": SharedFits(40, None, 0),
         "Forest": SharedFits(9, 8.0, 0),
     }
-    search: Any = SimpleNamespace(
-        winner=0, configurations=[SimpleNamespace(name="a")], n_fits=8000, n_fits_saved=0, n_fits_of_search=2000,
-        part_for_estimate="", is_one_search=False,
-        n_fits_shared=1600, shared_fits=shared,
-        estimates={}, barriers=(), provenance={},
-        estimate=replace(estimate, selected=0), failures={}, seconds={}, dropped={},
-    )  # fmt: skip
-    rows = dict(search_rows(search, {}, 0, seconds=1.0))
-
+    found = replace(estimate, selected=0)
+    fits = {"n_fits": 8000, "n_fits_of_search": 2000, "is_one_search": False, "n_fits_shared": 1600}
+    rows = searched(found, 1, shared_fits=shared, **fits)
     assert rows["fits"] == "8,000 done"
     words = (
         "in the search on all rows 1,600 of 2,000 fits, whose common work was done once: at least 1 min 23 s and "

@@ -59,7 +59,7 @@ def test_a_picture_is_the_same_each_time(display: type, search: Any) -> None:
     pictures = []
     for _ in range(2):
         file = io.BytesIO()
-        draw(display, search).figure_.savefig(file, format="png", metadata={"Software": None})
+        draw(display, search).figure_.savefig(file, format="png", dpi=30, metadata={"Software": None})
         pictures.append(file.getvalue())
     assert pictures[0] == pictures[1]
 

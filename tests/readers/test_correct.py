@@ -1,7 +1,9 @@
-"""Finished searches are corrected from what they kept, as the search itself would have been."""
+"""Finished searches and results of ``cross_validate`` are corrected from what they kept."""
 
+from copy import copy
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,20 +14,30 @@ from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.model_selection import (
     GridSearchCV,
     HalvingGridSearchCV,
+    HalvingRandomSearchCV,
+    KFold,
     RandomizedSearchCV,
     RepeatedStratifiedKFold,
     ShuffleSplit,
     StratifiedKFold,
     TimeSeriesSplit,
+    cross_validate,
 )
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
 
-X, Y = make_classification(200, 8, n_informative=3, flip_y=0.2, random_state=0)
+X, Y = make_classification(120, 8, n_informative=3, flip_y=0.2, random_state=0)
 TREE = DecisionTreeClassifier(random_state=0)
 GRID = {"max_depth": [1, 2, 3, 5], "min_samples_leaf": [1, 5]}
-ASKED = {"n_bootstraps": 60, "random_state": 3}
+ASKED: dict[str, Any] = {"n_bootstraps": 60, "random_state": 3}
+
+
+@cache
+def searched(*scoring: str, cv: int = 5) -> GridSearchCV:
+    """A finished search, selected by its own score, or by the first of several; tests only read it."""
+    several = {"scoring": [*scoring], "refit": scoring[0]} if scoring else {}
+    return GridSearchCV(TREE, GRID, cv=cv, **several).fit(X, Y)
 
 
 def test_a_grid_search_is_corrected_as_ours_is() -> None:
@@ -40,7 +52,7 @@ def test_a_grid_search_is_corrected_as_ours_is() -> None:
     assert found.selected_name == ours.estimate_.selected_name
     assert found.metric == "roc_auc"
     again = ho.correct(ours, n_bootstraps=60, random_state=ours.estimate_.provenance["entropy"])
-    assert (again.value, again.interval) == (found.value, found.interval)
+    assert (again.value, *again.interval) == pytest.approx((found.value, *found.interval), abs=1e-12)
     one_sided = ho.correct(theirs, alternative="greater", **ASKED)
     assert one_sided.interval is not None and one_sided.interval.high == 1  # the range of the scorer is known
 
@@ -68,7 +80,7 @@ class AsksOptuna(GridSearchCV):
 
 
 def test_searches_that_keep_a_study_are_flagged_and_a_user_may_know_better() -> None:
-    fixed = GridSearchCV(TREE, GRID, cv=5).fit(X, Y)
+    fixed = searched()
     asks = AsksOptuna(TREE, GRID, cv=5).fit(X, Y)
     flag = ho.Flag.ADAPTIVE_SEARCH
     assert flag not in ho.correct(fixed, method="tt").flags
@@ -91,7 +103,7 @@ def test_a_callable_refit_is_replayed() -> None:
 
 
 def test_another_metric_is_of_the_configuration_that_the_first_chose() -> None:
-    search = GridSearchCV(TREE, GRID, cv=5, scoring=["roc_auc", "accuracy"], refit="roc_auc").fit(X, Y)
+    search = searched("roc_auc", "accuracy")
     found = ho.correct(search, metric="accuracy", **ASKED)
     assert found.selected == search.best_index_
     expected = search.cv_results_["mean_test_accuracy"][search.best_index_]
@@ -108,7 +120,7 @@ def test_a_search_that_selected_by_none_of_several_scores_is_asked_for_one() -> 
         ho.correct(search)
     found = ho.correct(search, metric="accuracy", **ASKED)
     assert found.selected == search.cv_results_["mean_test_accuracy"].argmax()
-    single = ho.correct(GridSearchCV(TREE, GRID, cv=5, scoring="accuracy").fit(X, Y), **ASKED)
+    single = ho.correct(searched(), **ASKED)
     assert (found.value, found.interval) == (single.value, single.interval)
 
 
@@ -184,22 +196,6 @@ def test_a_search_without_results_is_corrected_by_its_study() -> None:
     assert ho.correct(search, **ASKED).value == ho.correct(study, **ASKED).value
 
 
-def test_a_real_study_is_corrected() -> None:
-    optuna = pytest.importorskip("optuna")
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-
-    def objective(trial):
-        level = trial.suggest_float("level", 0, 1)
-        losses = LOSSES[:, 0] + level
-        for step, loss in enumerate(losses):
-            trial.report(loss, step)
-        return float(losses.mean())
-
-    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
-    study.optimize(objective, n_trials=5)
-    assert ho.correct(study, **ASKED).uncorrected == pytest.approx(study.best_value, abs=1e-12)
-
-
 def study_of(returned, reported):
     """A real study of 4 trials, whose objective reports and returns what these functions make of 5 losses."""
     optuna = pytest.importorskip("optuna")
@@ -248,7 +244,9 @@ def test_one_trial_of_many_whose_steps_are_no_folds_is_refused() -> None:
         ho.correct(Study([*trials, silent]), **ASKED)
 
 
-def test_scores_in_float32_and_around_zero_are_folds() -> None:
+def test_scores_of_folds_also_in_float32_and_around_zero_are_corrected() -> None:
+    study = study_of(np.mean, itself)
+    assert ho.correct(study, **ASKED).uncorrected == pytest.approx(study.best_value, abs=1e-12)
     found = ho.correct(study_of(np.mean, lambda losses: losses.astype(np.float32)), **ASKED)
     assert found.uncorrected == pytest.approx(LOSSES[:5].mean(axis=0).min(), abs=0.1)
     centred = study_of(lambda losses: (losses - losses.mean()).mean(), lambda losses: losses - losses.mean())
@@ -305,7 +303,7 @@ def test_a_winner_by_the_last_bit_is_tied_with_the_first_of_equal_ones() -> None
 
 
 def test_a_choice_that_the_scores_do_not_explain_is_refused() -> None:
-    search = GridSearchCV(TREE, GRID, cv=4).fit(X, Y)
+    search = copy(searched())
     search.best_index_ = int(np.argmin(search.cv_results_["mean_test_score"]))
     with pytest.raises(ho.InputError, match="so its choice cannot be replayed"):
         ho.correct(search)
@@ -320,7 +318,7 @@ def hits(model: Any, X: Any, y: Any) -> float:
 )
 @pytest.mark.filterwarnings("ignore:No bound")
 def test_the_estimate_is_named_after_the_metric(scoring: Any, title: str) -> None:
-    finished = GridSearchCV(TREE, GRID, scoring=scoring, cv=10).fit(X, Y)
+    finished = GridSearchCV(TREE, {"max_depth": [1, 3]}, scoring=scoring, cv=5).fit(X, Y)
     assert ho.correct(finished, **ASKED).metric == title
 
 
@@ -346,14 +344,110 @@ def test_an_estimate_of_a_study_is_of_its_objective(names: list[str] | None, tit
     ],
 )
 def test_results_that_are_none_are_refused(changed: dict[str, Any], said: str) -> None:
-    finished = GridSearchCV(TREE, GRID, cv=3).fit(X, Y)
+    finished = copy(searched())
     finished.cv_results_ = {**finished.cv_results_, **changed}
     with pytest.raises(ho.InputError, match=said):
         ho.correct(finished, **ASKED)
 
 
 def test_a_winner_that_is_not_among_the_candidates_is_refused() -> None:
-    finished = GridSearchCV(TREE, GRID, cv=3).fit(X, Y)
+    finished = copy(searched())
     finished.best_index_ = 99
     with pytest.raises(ho.InputError, match="best_index_ must be one of the 8 compared rows, got 99"):
         ho.correct(finished, **ASKED)
+
+
+MODELS = {f"depth {depth}": DecisionTreeClassifier(max_depth=depth, random_state=0) for depth in (1, 2, 3, 5)}
+
+
+def results(cv: Any = StratifiedKFold(5), **settings: Any) -> dict[str, Any]:  # noqa: B008 - it keeps no state
+    return {name: cross_validate(model, X, Y, cv=cv, **settings) for name, model in MODELS.items()}
+
+
+def test_it_is_the_estimate_of_a_search_over_these_models() -> None:
+    searched = ho.HeldOutSearchCV(
+        [(name, model, {}) for name, model in MODELS.items()],
+        cv=StratifiedKFold(5),
+        method="bbc_f",
+        **ASKED,
+    ).fit(X, Y)
+    found, theirs = ho.correct(results(), **ASKED), searched.estimate_
+    assert (found.value, found.interval, found.selected) == (theirs.value, theirs.interval, theirs.selected)
+    assert found.uncorrected == theirs.uncorrected and found.selected_name == list(MODELS)[found.selected]
+    assert ho.correct(results(), method="tt").uncorrected == theirs.uncorrected
+
+
+def test_the_metric_selects_where_there_are_several() -> None:
+    several = results(scoring=["accuracy", "roc_auc"])
+    by_auc = ho.correct(several, metric="roc_auc", **ASKED)
+    means = {name: result["test_roc_auc"].mean() for name, result in several.items()}
+    assert by_auc.metric == "roc_auc" and by_auc.selected_name == max(means, key=lambda name: means[name])
+    with pytest.raises(ho.InputError, match="several scores, 'accuracy', 'roc_auc'; name the one that selects"):
+        ho.correct(several)
+    with pytest.raises(ho.InputError, match="metric must be one of the search's scores"):
+        ho.correct(several, metric="f1")
+
+
+def test_indices_tell_repeats_and_models_on_other_rows() -> None:
+    repeated = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
+    told = results(repeated, return_indices=True)
+    assert ho.correct(told, **ASKED).provenance["n_repeats"] == 2
+    assert ho.correct(results(repeated), **ASKED).provenance["n_repeats"] == 1
+    shuffled = cross_validate(
+        MODELS["depth 1"], X, Y, cv=KFold(6, shuffle=True, random_state=1), return_indices=True
+    )
+    with pytest.raises(
+        ho.InputError, match=r"other was tested on other rows than depth 1; give every model the same"
+    ):
+        ho.correct({**told, "other": shuffled})
+
+
+def test_a_halving_by_random_draws_is_corrected_by_its_last_rung() -> None:
+    search = HalvingRandomSearchCV(
+        DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3, 4, 5, 6]}, cv=4, factor=2, n_candidates=6,
+        min_resources=40, random_state=0,
+    ).fit(X, Y)  # fmt: skip
+    found = ho.correct(search, method="tt")
+    assert found.uncorrected == pytest.approx(search.best_score_) and ho.Flag.ADAPTIVE_SEARCH in found.flags
+    assert found.provenance["n_configurations"] == int(
+        (search.cv_results_["iter"] == search.n_iterations_ - 1).sum()
+    )
+
+
+ONE = {"test_score": np.array([0.5, 0.6])}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            ONE,
+            r"the results of one model, which was not selected among others; give .* as \{'name': cross_validate\(",
+        ),
+        ({}, "a mapping of several names is needed, got"),
+        ({"a": 5}, "the results of a are 5; give"),
+        ({"a": {"fit_time": [1.0]}}, r"the results of a hold no test_\* scores"),
+        ({"a": {"test_score": ["x", "y"]}}, "test_score of a must hold a number for each split"),
+        (
+            {"a": ONE, "b": {"test_score": [0.5, 0.6, 0.7]}},
+            "b has 3 splits and a has 2; give every model the same cv",
+        ),
+        ({"a": ONE, "b": {"test_f1": [0.5, 0.6]}}, "the models have no score in common"),
+        ({"a": {**ONE, "indices": 3}}, "the indices of a must be those of return_indices=True, got 3"),
+        ({1: ONE, "1": ONE}, "a mapping of several names is needed"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(given: Any, message: str) -> None:
+    with pytest.raises(ho.InputError, match=message):
+        ho.correct(given)
+
+
+def test_splits_that_are_not_known_to_be_the_same_are_flagged() -> None:
+    unseeded = ho.correct(results(KFold(5, shuffle=True)), **ASKED)
+    assert "the results came without indices" in unseeded.flags[ho.Flag.SPLITS_UNKNOWN]
+    known = results(return_indices=True)
+    assert ho.Flag.SPLITS_UNKNOWN not in ho.correct(known, **ASKED).flags
+    known["depth 2"].pop("indices")
+    assert "those of 'depth 2' came without indices" in ho.correct(known, **ASKED).flags[ho.Flag.SPLITS_UNKNOWN]
+    with pytest.raises(ho.InputError, match="tested on other rows"):
+        ho.correct(results(KFold(5, shuffle=True), return_indices=True), **ASKED)

@@ -1,6 +1,8 @@
 """Evaluations of language models: small files as each tool writes them, read as scores of systems on items."""
 
 import json
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,86 +39,13 @@ def lm_eval(folder: Path, right: Any = RIGHT, task: str = "arc_easy", time: str 
         lines(folder / system / f"samples_{task}_{time}.jsonl", rows)
 
 
-def inspect(folder: Path) -> None:
-    for system, scores in zip(SYSTEMS, RIGHT.T, strict=True):
-        samples = [
-            {"id": i, "epoch": 1, "metadata": {"topic": i % 4},
-             "scores": {"match": {"value": "C" if score else "I"}}}
-            for i, score in enumerate(scores)
-        ]  # fmt: skip
-        head = {"task": "qa", "model": system, "created": "2026-01-02"}
-        whole(folder / f"{system}.json", {"version": 2, "status": "success", "eval": head, "samples": samples})
+EXPORTS = Path(__file__).with_name("exports") / "evaluations"
+"""The scores ``RIGHT`` as each tool writes them."""
 
 
-def helm(folder: Path) -> None:
-    for system, scores in zip(SYSTEMS, RIGHT.T, strict=True):
-        run = folder / f"mmlu:subject=law,model={system}"
-        stats = [
-            {
-                "instance_id": f"id{i}",
-                "train_trial_index": 0,
-                "stats": [
-                    {"name": {"name": "num_prompt_tokens"}, "count": 1, "mean": 230.0},
-                    {"name": {"name": "exact_match", "split": "test"}, "count": 1, "mean": score},
-                ],
-            }
-            for i, score in enumerate(scores)
-        ]
-        changed = [{**stats[0], "perturbation": {"name": "typos"}}]
-        whole(run / "per_instance_stats.json", stats + changed)
-        whole(run / "run_spec.json", {"adapter_spec": {"model": system}})
-
-
-def promptfoo(folder: Path) -> None:
-    results = [
-        {"provider": {"id": "openai:x"}, "prompt": {"label": system, "raw": "..."}, "vars": {"question": f"q{i}"},
-         "testCase": {"assert": []}, "testIdx": i, "score": RIGHT[i, j], "success": bool(RIGHT[i, j])}
-        for i in range(ITEMS)
-        for j, system in enumerate(SYSTEMS)
-    ]  # fmt: skip
-    whole(folder / "out.json", {"evalId": "eval-1", "results": {"version": 3, "results": results}})
-
-
-def openai_evals(folder: Path) -> None:
-    for system, scores in zip(SYSTEMS, RIGHT.T, strict=True):
-        spec = {"completion_fns": [system], "eval_name": "test-match", "run_id": f"run {system}"}
-        events = [
-            {"sample_id": f"test-match.{i}", "type": "match", "data": {"correct": bool(score)}}
-            for i, score in enumerate(scores)
-        ]
-        sampling = {"sample_id": "test-match.0", "type": "sampling", "data": {"sampled": "A"}}
-        lines(folder / f"{system}.jsonl", [{"spec": spec}, sampling, *events, {"final_report": {"accuracy": 1}}])
-
-
-def long_frame() -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {"Prompt": system, "item": f"q{i}", "Score": RIGHT[i, j]}
-            for i in range(ITEMS)
-            for j, system in enumerate(SYSTEMS)
-        ]
-    )
-
-
-def evalstats(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    long_frame().to_csv(folder / "scores.csv", index=False)
-
-
-TOOLS: dict[str, Callable[[Path], None]] = {
-    "lm_eval": lm_eval,
-    "inspect": inspect,
-    "helm": helm,
-    "promptfoo": promptfoo,
-    "openai_evals": openai_evals,
-    "evalstats": evalstats,
-}
-
-
-@pytest.mark.parametrize("tool", TOOLS)
-def test_every_tool_gives_the_scores_of_the_systems(tool: str, tmp_path: Path) -> None:
-    TOOLS[tool](tmp_path / "evals")
-    table = ho.read_predictions(tmp_path / "evals")
+@pytest.mark.parametrize("tool", ["lm_eval", "inspect", "helm", "promptfoo", "openai_evals", "evalstats"])
+def test_every_tool_gives_the_scores_of_the_systems(tool: str) -> None:
+    table = ho.read_predictions(EXPORTS / tool)
     assert table.source.format == tool
     names = [name.removeprefix("openai:x: ") for name in table.held.names]
     assert names == list(SYSTEMS)
@@ -207,43 +136,29 @@ def test_settings_tell_runs_of_one_model_apart_in_inspect(tmp_path: Path) -> Non
 
 
 def test_two_runs_of_one_test_are_repeats_in_promptfoo(tmp_path: Path) -> None:
-    promptfoo(tmp_path)
-    content = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    content = json.loads((EXPORTS / "promptfoo" / "out.json").read_text(encoding="utf-8"))
     content["results"]["results"] *= 2
     whole(tmp_path / "out.json", content)
     assert ho.read_predictions(tmp_path).held.n_repeats == 2
 
 
-def _without(folder: Path, name: str, place: int) -> None:
-    path = next((folder / name).glob("*.jsonl"))
-    rows = path.read_text(encoding="utf-8").splitlines()
-    path.write_text("\n".join(rows[:place] + rows[place + 1 :]), encoding="utf-8")
-
-
-def _twice(folder: Path, name: str) -> None:
-    path = next((folder / name).glob("*.jsonl"))
-    path.write_text(path.read_text(encoding="utf-8") * 2, encoding="utf-8")
-
-
-def _other_content(folder: Path, name: str) -> None:
-    path = next((folder / name).glob("*.jsonl"))
-    path.write_text(path.read_text(encoding="utf-8").replace("arc_easy 3", "other"), encoding="utf-8")
-
-
-def _cut(folder: Path, name: str) -> None:
-    path = next((folder / name).glob("*.jsonl"))
-    path.write_text(path.read_text(encoding="utf-8")[:-20], encoding="utf-8")
+def changed(folder: Path, change: Callable[[str], str]) -> None:
+    path = next((folder / "beta").glob("*.jsonl"))
+    path.write_text(change(path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda folder: _without(folder, "beta", 3), "3 of configuration beta is in no line"),
-        (lambda folder: _twice(folder, "beta"), "two lines|2 lines"),
-        (lambda folder: _other_content(folder, "beta"), "row 3"),
-        (lambda folder: _cut(folder, "beta"), "line 12 of .* cannot be read as JSON"),
+        (
+            lambda folder: changed(folder, lambda text: re.sub(r'(?m)^\{"doc_id": 3,.*\n', "", text)),
+            "3 of configuration beta is in no line",
+        ),
+        (lambda folder: changed(folder, lambda text: text * 2), "two lines|2 lines"),
+        (lambda folder: changed(folder, lambda text: text.replace("arc_easy 3", "other")), "row 3"),
+        (lambda folder: changed(folder, lambda text: text[:-20]), "line 12 of .* cannot be read as JSON"),
         (lambda folder: lm_eval_of_one(folder), "system alpha has no 'acc' of task law"),
-        (lambda folder: inspect(folder), "can be read in 2 ways"),
+        (lambda folder: shutil.copytree(EXPORTS / "inspect", folder, dirs_exist_ok=True), "can be read in 2 ways"),
     ],
     ids=["missing", "twice", "other", "cut", "task", "two tools"],
 )
@@ -269,7 +184,8 @@ def test_scores_in_columns_need_no_target() -> None:
 
 
 def test_a_long_table_is_read_with_runs_models_and_one_evaluator() -> None:
-    frame = pd.concat([long_frame().assign(run=run, model="m", judge="j") for run in (1, 2)])
+    frame = pd.read_csv(EXPORTS / "evalstats" / "scores.csv")
+    frame = pd.concat([frame.assign(run=run, model="m", judge="j") for run in (1, 2)])
     table = ho.read_predictions(frame)
     assert table.held.n_repeats == 2
     assert table.held.names == ("m: alpha", "m: beta", "m: gamma")

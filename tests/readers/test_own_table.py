@@ -1,24 +1,37 @@
-"""Predictions to and from heldout's own table: what is written reads back the same."""
+"""Heldout's own table of predictions and the question in it: what is written reads back, damage is refused."""
 
+import copy
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from sklearn import config_context
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import fbeta_score, make_scorer
+from sklearn.model_selection import GroupKFold
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
+import heldout as ho
 from heldout.data.task import Task, checked_weights, truth_of
-from heldout.errors import InputError
+from heldout.errors import HeldoutWarning, InputError
+from heldout.estimates import BBC
 from heldout.metrics import metric_named
 from heldout.metrics.base import Response, times_of
 from heldout.predictions import HeldOutPredictions
-from heldout.readers.formats.own import table_of_predictions
+from heldout.readers.formats.own import REMEDY, ColumnRoles, SearchSettings, own_roles, table_of_predictions
 from heldout.readers.formats.recognition import FORMATS
 from heldout.readers.formats.tool import ColumnUses, Export
 from heldout.readers.prediction_table import PredictionTable
-from heldout.readers.tables import Table
+from heldout.readers.tables import Table, read_table
+from heldout.selection import OneStandardError, Within
 
 N, C = 12, 3
 
@@ -80,7 +93,6 @@ def test_what_is_written_reads_back_the_same(metric: str, repeats: int) -> None:
     back = read_back(Table("t", frame, metadata=json.dumps(roles).encode()))
 
     held = back.predictions
-    assert isinstance(held, HeldOutPredictions)
     np.testing.assert_array_equal(held.for_metric(measured), predictions.for_metric(measured))
     np.testing.assert_array_equal(held.folds, predictions.folds)
     assert held.training_range == (8, 10)
@@ -97,7 +109,6 @@ def test_repeats_may_have_equal_folds_as_those_of_few_groups_have() -> None:
     predictions = replace(predictions, folds=np.tile(np.arange(N)[:, None] // 4, (1, 3)).astype(np.int32))
     frame, roles = table_of_predictions(task, predictions, metric_named("roc_auc"), "y")
     found = read_back(Table("t", frame, metadata=json.dumps(roles).encode()))
-    assert isinstance(found.predictions, HeldOutPredictions)
     assert np.array_equal(found.predictions.folds, predictions.folds)
 
 
@@ -222,3 +233,208 @@ def test_columns_differ_for_any_names_of_configurations_and_classes() -> None:
     back = read_back(Table("t", frame, metadata=json.dumps(roles).encode()))
 
     np.testing.assert_array_equal(back.predictions.for_metric(metric_named("log_loss")), share)
+
+
+GOOD: dict[str, Any] = {
+    "target": "y", "event": None, "kind": "binary", "metric": "accuracy", "response": "labels",
+    "classes": ["a", "b"], "positive": 1, "times": [], "names": ["m", "n"], "columns": [["m"], ["n"]],
+    "failed": {"1": "it raised"},
+    "dropped": {}, "exchangeable": True, "training_rows": 9.5, "training_range": [9, 10], "grouped": False,
+    "adaptive": True, "test_share": None,
+    "rows": 2, "repeats": 1, "settings": {"aggregate": "pooled", "entropy": 3},
+}  # fmt: skip
+
+
+def roles_of(content: Any) -> ColumnRoles | None:
+    return own_roles(Table("p", None, metadata=json.dumps(content).encode()))
+
+
+def test_what_heldout_writes_is_read() -> None:
+    roles = roles_of(GOOD)
+
+    assert roles.failed == {1: "it raised"} and roles.columns == (("m",), ("n",)) and roles.classes == ("a", "b")
+    assert roles.settings == SearchSettings("pooled", 3) and roles.training_range == (9, 10)
+
+
+def test_files_of_earlier_versions_lack_entries() -> None:
+    later = ("rows", "repeats", "grouped", "test_share", "adaptive")
+    earlier = roles_of({name: value for name, value in GOOD.items() if name not in later})
+
+    assert earlier.rows is None and not earlier.adaptive
+    assert roles_of(GOOD).adaptive
+    assert own_roles(Table("p", None)) is None
+
+
+NO_JSON = {
+    "list": b"[]",
+    "null": b"null", "brace": b"{", "nothing": b"", "no UTF-8": b"\xff\xfe{}", "deep": b"[" * 100_000,
+    "deep object": b'{"a":' * 100_000, "digits": b'{"rows": ' + b"9" * 5000 + b"}", "empty": b"{}", "text": b'"x"',
+    "number": b"1", "no UTF-8 inside": b'{"target": "\xe9"}', "surrogate": b'{"target": "\\ud800"}',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("written", NO_JSON.values(), ids=NO_JSON.keys())
+def test_metadata_that_is_no_object_is_refused(tmp_path: Path, written: bytes) -> None:
+    path = tmp_path / "p.parquet"
+    table = pa.table({"y": [0.1, 0.2, 0.3], "m": [0.1, 0.2, 0.3]})
+    pq.write_table(table.replace_schema_metadata({b"heldout": written}), path)
+
+    with pytest.raises(InputError, match="metadata 'heldout'") as whole:
+        ho.read_predictions(path)
+    assert str(whole.value).endswith(f"{REMEDY}.") and "\n" not in str(whole.value)
+    assert read_table(path).frame.shape == (3, 2)  # to predict from, a table needs none
+
+
+STRANGERS: tuple[Any, ...] = (
+    None, True, -1, 0, 7, 2**70, 1.5, float("nan"), float("inf"), "", "x", [], [None], [[]], ["m"], [["m"]],
+    [["m"], "n"], [["m"], ["m"]], [["m", "n"], ["k", "l"]], [1, 0], [1, 1], [2**80, 1], {}, {"x": "y"}, {"1": 1},
+    {"9": "y"}, {"\u0663": "y"}, {"aggregate": 1}, {"entropy": -1}, {"n_bootstraps": 0}, {"confidence_level": 95},
+    ["a", 1], [True, False], [[1], [2]],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_every_entry_is_what_it_may_be_or_refused(name: str) -> None:
+    for stranger in STRANGERS:
+        found = copy.deepcopy(GOOD) | {name: stranger}
+        try:
+            roles_of(found)
+        except InputError as refused:
+            assert str(refused).startswith("p: "), (name, stranger)
+            assert str(refused).endswith(f"{REMEDY}."), (name, stranger)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"target": 3}, "metadata 'heldout' does not say what the columns are .target must be text, got 3"),
+        (
+            {"kind": "ranking"},
+            "kind must be one of binary, multiclass, regression, survival, other, got 'ranking'",
+        ),
+        ({"response": "values"}, "'response' of .* does not fit the other entries, got 'values'"),
+        ({"classes": ["a"]}, "'classes' .* got .'a'."),
+        ({"classes": ["a", "b", "c"]}, "'classes' .* got .'a', 'b', 'c'."),
+        ({"classes": ["a", "a"]}, "'classes' .* got .'a', 'a'."),
+        ({"classes": None}, "'classes' .* got .."),
+        ({"positive": 2}, "'positive' .* got 2"),
+        ({"positive": None}, "'positive' .* got None"),
+        ({"positive": True}, "positive must be a whole number, got true"),
+        ({"columns": [["m"]]}, "'columns' .* got ..'m'.."),
+        ({"columns": [["m"], ["n", "k"]]}, "'columns' .* got ..'m'., .'n', 'k'.."),
+        ({"columns": [["m"], ["m"]]}, "'columns' .* got ..'m'., .'m'.."),
+        ({"columns": [["m"], ["y"]]}, "'columns' .* got ..'m'., .'y'.."),
+        ({"failed": {"2": "x"}}, "'failed' .* got .2."),
+        ({"event": "seen"}, "'event' .* got 'seen'"),
+        ({"exchangeable": "no"}, "exchangeable must be true or false, got 'no'"),
+        ({"adaptive": 1}, "adaptive must be true or false, got 1"),
+        ({"training_range": [9]}, "training_range must hold 2 values, got 1"),
+        (
+            {"settings": {"n_bootstraps": 1e3}},
+            "settings.n_bootstraps must be a whole number, got 1000.0",
+        ),
+        ({"training_range": [10, 9]}, "'training_range' .* got .10, 9."),
+        ({"settings": {"winner": 99}}, "'winner' of its metadata 'heldout' does not fit .* got 99"),
+        ({"settings": []}, "settings must be a record, got a list"),
+    ],
+)
+def test_the_sentence_names_the_entry_and_its_value(changed: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        roles_of(GOOD | changed)
+
+
+ROWS = 80
+RNG = np.random.default_rng(11)
+X = RNG.normal(size=(ROWS, 3))
+SIGNAL = X[:, 0] + RNG.normal(size=ROWS)
+TEXT = np.where(SIGNAL > 0.2, "ill", "well")
+KNN = {"n_neighbors": [1, 5, 15, 30]}
+
+
+def search_of(y: Any = TEXT, model: Any = None, grid: Any = None, fit: Any = None, **settings: Any) -> Any:
+    model = model or (KNeighborsRegressor() if y is SIGNAL else KNeighborsClassifier())
+    settings = {"n_bootstraps": 30, "random_state": 5, **settings}
+    return ho.HeldOutSearchCV(model, grid or KNN, **settings).fit(X, y, **(fit or {}))
+
+
+@cache
+def plain() -> Any:
+    return search_of()
+
+
+def written(search: Any, path: Path, change: Any = lambda table: table, **settings: Any) -> Path:
+    """The file of a search, its lines moved; ``settings`` are changed in its metadata."""
+    evaluation = search.evaluation_
+    metric = evaluation.metrics[evaluation.refit_metric]
+    frame, roles = table_of_predictions(evaluation.task, search.predictions_, metric, "outcome")
+    roles["settings"] |= settings
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    table = table.replace_schema_metadata({b"heldout": json.dumps(roles).encode()})
+    pq.write_table(change(table), path)
+    return path
+
+
+SEARCHES: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "regression": {"y": SIGNAL, "scoring": "r2", "aggregate": "folds"},
+    "pooled, two repeats": {"scoring": "roc_auc", "aggregate": "pooled", "repeats": 2},
+    "pairs of a fold": {"scoring": "roc_auc", "aggregate": "within", "method": "bbc"},
+    "one standard error": {"selection": "one_standard_error", "method": BBC(interval="calibrated")},
+    "a tolerance": {"selection": Within(0.05), "alternative": "greater", "confidence_level": 0.9},
+    "dropping": {"drop": "bootstrap"},
+    "blocks": {"block_length": "stationary:4"},
+    "groups": {"cv": GroupKFold(4), "fit": {"groups": np.arange(ROWS) // 2}},
+}
+
+
+@pytest.mark.parametrize("settings", SEARCHES.values(), ids=SEARCHES)
+def test_a_sorted_and_renamed_file_needs_no_keyword(settings: dict[str, Any], tmp_path: Path) -> None:
+    search = search_of(**settings)
+    renamed = written(search, tmp_path / "p.parquet", lambda table: table.sort_by([("row", "descending")]))
+    table = ho.read_predictions(str(renamed.rename(tmp_path / "anything.parquet")))
+    assert ho.estimate(table).to_dict() == search.estimate_.to_dict()
+    assert ho.compare_configurations(table).winner == search.estimate_.selected_name
+    compared = ho.compare_estimates(table, methods=[search.predictions_.question.method])
+    assert compared[compared.main].value == search.estimate_.value
+    with pytest.warns(HeldoutWarning, match=r"has `random_state=5`. With `random_state=6`"):
+        ho.estimate(table, random_state=6)
+
+
+def test_weights_of_a_file_are_those_of_the_search(tmp_path: Path) -> None:
+    with config_context(enable_metadata_routing=True):
+        model = LogisticRegression().set_fit_request(sample_weight=True)
+        scorer = make_scorer(fbeta_score, beta=1, pos_label="well").set_score_request(sample_weight=True)
+        fit = {"sample_weight": 1.0 + np.arange(ROWS) % 3}
+        search = search_of(model=model, grid={"C": [0.01, 1]}, scoring=scorer, fit=fit)
+    table = ho.read_predictions(str(written(search, tmp_path / "p.parquet")))
+    assert ho.estimate(table).to_dict() == search.estimate_.to_dict()
+
+
+def test_a_rule_that_a_file_cannot_hold_is_named(tmp_path: Path) -> None:
+    several = {"scoring": ["accuracy", "roc_auc"], "refit": "accuracy", "selection": "average_rank"}
+    for settings in (several, {"selection": OneStandardError("n_neighbors")}, {"refit": lambda results: 3}):
+        table = ho.read_predictions(str(written(search_of(**settings), tmp_path / "p.parquet")))
+        with pytest.warns(HeldoutWarning, match="of which the file has no more than the name"):
+            assert ho.estimate(table).provenance["selection"] == "best"
+
+
+WRONG: list[dict[str, Any]] = [
+    {"method": "x"}, {"method": "bbc(x=1)"}, {"selection": "top_k"}, {"selection": "within(tolerance=-1)"},
+    {"aggregate": "x"}, {"alternative": "x"}, {"block_length": "x"}, {"winner": 4}, {"flags": ["x"]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=str)
+def test_a_changed_question_is_read_or_refused(wrong: dict[str, Any], tmp_path: Path) -> None:
+    path = written(plain(), tmp_path / "p.parquet", **wrong)
+    with pytest.raises(InputError, match=f"{next(iter(wrong))}.*heldout"):
+        ho.read_predictions(str(path))
+
+
+def test_the_flags_of_a_search_are_in_its_file(tmp_path: Path) -> None:
+    search = search_of(stop_when_width=0.9, repeats=3)
+    table = ho.read_predictions(str(written(search, tmp_path / "p.parquet", flags={"of another version": "x"})))
+    assert ho.Flag.STOPPED_EARLY in search.estimate_.flags
+    assert ho.Flag.STOPPED_EARLY not in ho.estimate(table).flags
+    table = ho.read_predictions(str(written(search, tmp_path / "p.parquet")))
+    assert ho.estimate(table).to_dict() == search.estimate_.to_dict()

@@ -1,4 +1,4 @@
-"""From a table to a task: what the target is read as, what is set aside, and what is refused."""
+"""From a table to a task: the target, the positive class, what predicts, what is set aside, what is refused."""
 
 from typing import Any
 
@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from heldout.data.task import TaskKind
+from heldout.data.task import TaskKind, truth_of
 from heldout.errors import InputError
-from heldout.readers.table_task import check_folds_fit, task_from_table
+from heldout.readers.predictors import categories_sentence, excluded_columns, remarks_on_text
+from heldout.readers.table_task import check_folds_fit, task_from_table, with_usual_positive
 from heldout.readers.tables import Table
 
 N = 60
@@ -51,8 +52,6 @@ def test_the_positive_class_is_the_given_one() -> None:
 
     assert found.task.truth.pos_label == "no" and "(positive class 'no')" in found.why
     assert task_from_table(table(y=[1.0, 2.0] * 30), "y", positive="1.0").task.truth.pos_label == 1
-    with pytest.raises(InputError, match="must be one of the classes 'no', 'yes', got 'maybe'"):
-        task_from_table(table(), "y", positive="maybe")
     with pytest.raises(InputError, match="needs a target of two classes, got a regression one"):
         task_from_table(table(y=np.arange(N) / 2), "y", positive="1")
 
@@ -87,8 +86,6 @@ def test_a_kept_column_is_used() -> None:
     assert list(task_from_table(rows, "y", keep=["number", "day"]).task.X.columns) == ["x", "number", "day", "g"]
     with pytest.raises(InputError, match=r"--keep empty: this column cannot be used \(all missing\)"):
         task_from_table(rows, "y", keep=["empty"])
-    with pytest.raises(InputError, match="no column 'dy' to use as a column of --keep"):
-        task_from_table(rows, "y", keep=["dy"])
     with pytest.raises(InputError, match="--keep g: the column is the groups"):
         task_from_table(rows, "y", keep=["g"], groups="g")
 
@@ -114,11 +111,7 @@ def test_target_and_groups_are_no_predictors() -> None:
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        ({"y": "no"}, r"the target column 'y' has one value in all 60 rows, 'no'"),
-        ({"y": [None, *["no", "yes"] * 29, "no"]}, r"has 1 missing value in 60 rows \(the first in row 1\)"),
-        ({"y": pd.date_range("2020-01-01", periods=N)}, "must hold labels or numbers"),
         ({"y": [*[f"{i}.5" for i in range(N - 1)], "12o"]}, r"except for 1 value such as '12o' \(row 60\)"),
-        ({"x": 1}, r"no usable column left to predict 'y' from: 'x' \(constant\)"),
         (
             {"x": [0.5, np.inf, *range(N - 2)]},
             r"column 'x' holds 1 number .* infinite or beyond .*: inf in row 2 is",
@@ -196,8 +189,6 @@ def test_one_value_may_be_named_as_the_event(values: list[Any], event_value: str
         ),
         ({}, {"event": "y"}, "column 'y' cannot be both the target and the event; name two columns"),
         ({}, {"event": "died", "groups": "died"}, "column 'died' cannot be both the event and the groups"),
-        ({}, {"event": "died", "positive": "1"}, "needs a target of two classes, got a survival one"),
-        ({}, {"event": "dead"}, "no column 'dead' to use as the event"),
         ({}, {"event": "died", "keep": ("died",)}, "--keep died: the column is the event"),
         ({"died": [2, 0, 1] * 20}, {"event": "died"}, "must hold 1 .* or 0 .*, got 2 in row 1"),
         ({"died": [0] * N}, {"event": "died"}, "60 rows and no event"),
@@ -206,7 +197,6 @@ def test_one_value_may_be_named_as_the_event(values: list[Any], event_value: str
             {"event": "died"},
             r"'died' \(the event\) has 20 missing values in 60 rows",
         ),
-        ({"y": ["soon"] * N}, {"event": "died"}, "the target .times. column 'y' must hold numbers, got 'soon'"),
         ({"y": -DAYS}, {"event": "died"}, "finite and at least 0, got -0.5 in row 0"),
     ],
     ids=str,
@@ -240,3 +230,115 @@ def test_times_that_are_equal_as_floats_are_refused() -> None:
     columns = table(y=2**53 + np.arange(N), died=[0, 1] * 30)
     with pytest.raises(InputError, match="several of which would become one time"):
         task_from_table(columns, "y", event="died")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "positive"),
+    [
+        ("Ja", "Nein", "Ja"), ("yes", "no", "yes"), ("YES", "No ", "YES"), ("case", "control", "case"),
+        ("ill", "healthy", "ill"), ("bad", "good", "bad"), ("abnormal", "normal", "abnormal"),
+        ("malignant", "benign", "malignant"), ("krank", "gesund", "krank"), ("dead", "alive", "dead"),
+        ("event", "no event", "event"), ("event", "non-event", "event"), ("-", "+", "+"),
+        ("Kontrolle", "Fall", "Fall"),
+        ("positiv", "negativ", "positiv"), ("spam", "ham", "spam"), ("b", "a", "b"), ("M", "F", "M"),
+        ("no", "none", "none"), ("false", "true", "true"), ("notable", "dull", "notable"),
+    ],
+)  # fmt: skip
+def test_the_case_is_positive(one: str, other: str, positive: str) -> None:
+    for labels in ([one, other], [other, one]):
+        assert with_usual_positive(truth_of(labels)).pos_label == positive
+        assert truth_of(labels).pos_label == sorted(labels)[-1], "the Python API takes the last"
+
+
+def test_numbers_and_several_classes_stay() -> None:
+    for labels in ([0, 1], [True, False], ["no", "a", "b"]):
+        truth = truth_of(labels)
+        assert with_usual_positive(truth).positive == truth.positive
+
+
+SHUFFLED = np.random.default_rng(0).permutation(N)
+
+
+def test_useless_columns_are_excluded_with_the_reason() -> None:
+    frame = pd.DataFrame(
+        {
+            "constant": 1,
+            "empty": np.nan,
+            "name": [f"patient {i}" for i in range(N)],
+            "when": pd.date_range("2020-01-01", periods=N),
+            "how_long": pd.to_timedelta(np.arange(N), unit="h"),
+            "constant_or_missing": [1.0, np.nan] * 30,  # its gaps may tell something
+            "number": SHUFFLED * 3,
+            "flag": [True, False] * 30,
+            "text": ["a", "b"] * 30,
+        }
+    )
+
+    reasons = excluded_columns(frame)
+
+    assert set(reasons) == {"constant", "empty", "name", "when", "how_long"}
+    assert reasons["constant"] == "constant" and reasons["empty"] == "all missing"
+    assert reasons["when"] == "dates; to use it: --date when" and reasons["how_long"] == "durations"
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("n", np.arange(N)),
+        ("n", np.arange(N) + 1),
+        ("n", np.arange(N) + 1000),  # counts up from row to row
+        ("n", SHUFFLED + 1),
+        ("id", SHUFFLED * 3),
+        ("PatientId", SHUFFLED * 3),
+        ("patientid", SHUFFLED * 3),
+        ("sample_id", SHUFFLED * 3),
+    ],
+)
+def test_row_numbers_are_excluded(name: str, values: Any) -> None:
+    reasons = excluded_columns(pd.DataFrame({name: values}))
+
+    assert f"to use it: --keep {name}" in reasons[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("n", SHUFFLED * 3),
+        ("acid", SHUFFLED * 3),
+        ("n", SHUFFLED + 1000),
+        ("n", np.arange(N) / 4),
+        ("site_id", np.arange(N) % 10),
+        ("n", [0, *range(N - 1)]),
+    ],
+)
+def test_measurements_are_not(name: str, values: Any) -> None:
+    assert excluded_columns(pd.DataFrame({name: values})) == {}
+
+
+@pytest.mark.parametrize(
+    "written", ["2020-02-{:02}", "{}.2.2020", "2020/02/{:02} 12:30", "2020-02-{:02}T01:02:03Z"]
+)
+def test_text_that_is_all_dates_is_dates(written: str) -> None:
+    days = [written.format(i % 28 + 1) for i in range(N)]
+
+    assert excluded_columns(pd.DataFrame({"day": days}))["day"].startswith("dates; to use it: --date day")
+    assert excluded_columns(pd.DataFrame({"day": [*days[1:], "unknown"]})) == {}
+
+
+def test_categories_are_counted_and_odd_ones_pointed_at() -> None:
+    frame = pd.DataFrame(
+        {
+            "x": np.arange(N) / 7,
+            "amount": [f"5{i % 9},{i % 4}96" for i in range(N)],
+            "share": [f"{i % 30}%" for i in range(N)],
+            "comment": [f"it was {i % 40}" for i in range(N)],
+            "colour": ["red", "blue"] * 30,
+        }
+    )
+
+    numbers, many = remarks_on_text(frame)
+
+    assert categories_sentence(frame) == " 4 of them hold categories: 'amount', 'share', 'comment', 'colour'."
+    assert numbers.startswith("'amount' ('50,096'), 'share' ('0%') look like numbers")
+    assert many.startswith("'comment' holds 40 different texts: in training, all but the 20 most frequent")
+    assert categories_sentence(frame[["x"]]) == "" and remarks_on_text(frame[["x", "colour"]]) == []

@@ -1,5 +1,6 @@
 """A finished search made by hand: synthetic predictions, no model fitted."""
 
+import sys
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -18,6 +19,14 @@ def pictures(request: pytest.FixtureRequest) -> Iterator[None]:
             for module in ("render", "exploration"):
                 patch.setattr(f"heldout.report.{module}.embedded", lambda *_, **__: "<svg></svg>")
         yield
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    """Figures that a test drew are closed."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 import heldout as ho
 from heldout.configurations import make_configurations
 from heldout.data.task import Task, TaskKind, truth_of
+from heldout.estimates.comparison import compare, methods_of
 from heldout.estimates.inputs import read_inputs
 from heldout.estimates.of_search import Estimation, estimates_of_search
 from heldout.execution.cells import CellTable
@@ -20,6 +21,8 @@ from heldout.metrics.base import Response
 from heldout.predictions import FoldScores, HeldOutPredictions
 from heldout.protocols import NestedEstimate
 from heldout.protocols.validation.estimate import Validation
+from heldout.report import file_facts
+from heldout.report.entries import Facts
 from heldout.result import Evaluation
 
 
@@ -145,14 +148,27 @@ def nested(model: Any = None, grid: Any = None, **settings: Any) -> NestedEstima
     return ho.nested_cv(model or KNeighborsClassifier(), X, y, grid or {"n_neighbors": [1, 3, 9, 21]}, **settings)
 
 
-def algorithms(**settings: Any) -> Any:
+def algorithms(long: str = "near", **settings: Any) -> Any:
     """Three compared by their nested and flat scores."""
     rng = np.random.default_rng(2)
     X = rng.normal(size=(80, 3))
     entries = [
         ("ridge", Ridge(), {"alpha": [0.1, 10.0, 1000.0]}),
-        ("near", KNeighborsRegressor(), {"n_neighbors": [1, 9]}),
+        (long, KNeighborsRegressor(), {"n_neighbors": [1, 9]}),
         ("plain", Ridge(), {}),
     ]
     own = {"scoring": "neg_mean_squared_error", "cv": 4, "random_state": 0, "n_bootstraps": 50} | settings
     return ho.compare_algorithms(entries, X, X[:, 0] + rng.normal(size=80), **own)
+
+
+def all_methods() -> Facts:
+    asked = asked_of()
+    found = compare(asked, methods_of("all"))
+    return file_facts(found["shrinkage"], asked, comparison=found)
+
+
+def with_imputations() -> Any:
+    X, y = rows_to_validate()
+    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+    asked: dict[str, Any] = {"metric": "roc_auc", "n_bootstraps": 3, "imputation": 2, "random_state": 0}
+    return ho.bootstrap_validate(LogisticRegression(C=np.inf), X, y, **asked)

@@ -25,7 +25,7 @@ SCALED = make_pipeline(StandardScaler(), KNeighborsClassifier())
 @cache
 def tumours() -> Any:
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    return X.iloc[:200, :8], y.iloc[:200].map({0: "malignant", 1: "benign"})
+    return X.iloc[:150, :5], y.iloc[:150].map({0: "malignant", 1: "benign"})
 
 
 def with_holes() -> Any:
@@ -63,7 +63,7 @@ def area_with_groups() -> Any:
 def regression() -> Any:
     X, y = load_diabetes(return_X_y=True)
     alphas = {"alpha": [0.01, 0.1, 1, 10, 100]}
-    return ho.HeldOutSearchCV(Ridge(), alphas, scoring="r2", cv=10, **SETTINGS).fit(X[:150], y[:150])
+    return ho.HeldOutSearchCV(Ridge(), alphas, scoring="r2", cv=10, **SETTINGS).fit(X[:100], y[:100])
 
 
 def classes_with_repeats() -> Any:
@@ -117,7 +117,7 @@ def validation() -> Any:
     X, y = with_holes()
     metrics = ["roc_auc", "brier_score", "calibration_slope"]
     model = make_pipeline(StandardScaler(), LogisticRegression())
-    asked: dict[str, Any] = {"metric": metrics, "imputation": 2, "n_bootstraps": 8, "random_state": 1}
+    asked: dict[str, Any] = {"metric": metrics, "imputation": 2, "n_bootstraps": 5, "random_state": 1}
     return ho.bootstrap_validate(model, X, (y == "malignant").astype(int), **asked)
 
 

@@ -22,7 +22,6 @@ def test_a_table_by_hand() -> None:
         }
     )
     found = columns_of(table)
-    assert found is not None
     sizes = (found.rows, found.total, found.missing, found.columns_with_gaps, found.rows_with_gaps)
     assert sizes == (4, 7, 5, 5, 2)
     names = ("name", "kind", "missing", "distinct", "low", "median", "high", "most_common")
@@ -63,7 +62,6 @@ def test_infinite_numbers_are_not_in_the_range() -> None:
 def test_distributions_count_every_known_value() -> None:
     table = pd.DataFrame({"x": [0.0, 0.05, 1.2, np.nan, np.inf], "kind": ["a", "b", "b", None, "b"], "same": 1})
     found = columns_of(table)
-    assert found is not None
     x, kind, same = found.listed
     assert x.counts == (2, *[0] * (BINS - 2), 1)
     assert kind.counts == (3, 1) and same.counts == ()
@@ -75,7 +73,6 @@ def test_a_column_goes_with_the_one_of_the_largest_rank_correlation() -> None:
     table["a"] = -np.exp(table["b"]) + 0.1 * table["c"]
     table["same"], table["is_c"], table["town"] = 7, table["c"] > 0, "Ulm"
     found = columns_of(table)
-    assert found is not None
     listed = {each.name: each.correlation for each in found.listed}
     for name, other in (("a", "b"), ("b", "a"), ("c", "is_c"), ("is_c", "c")):
         correlation = listed[name]

@@ -35,7 +35,6 @@ def searched(estimator: Any, grid: dict[str, Any], X: Any, y: Any, **settings: A
 
 def importance(search: ho.HeldOutSearchCV, X: Any) -> dict[str, tuple[float, float]]:
     found = importance_of(with_rows(search.evaluation_, X))
-    assert found is not None
     return {each.column: (each.mean, each.spread) for each in found.columns}
 
 
@@ -116,7 +115,6 @@ def test_coefficients_name_the_class_that_they_speak_for() -> None:
     )
     names = ("a", "b", "c")
     pairs = coefficients_of(SVC(kernel="linear").fit(X, y), None, names)
-    assert pairs is not None
     for pair, one, other in (("a against b", 0, 1), ("a against c", 0, 2), ("b against c", 1, 2)):
         weights = {each.name: each.value for each in pairs.listed if each.of_class == pair}
         pointing = X @ [weights[f"column {j}"] for j in range(3)]

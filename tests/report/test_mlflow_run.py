@@ -89,7 +89,6 @@ def test_what_is_logged(recorded: list[tuple[Any, ...]], make_evaluation: Make) 
     assert recorded[-1] == ("end", "new")
     params, scores, files = (of_kind(recorded, kind) for kind in ("param", "metric", "file"))
     assert params["winner"] == winner.name and params["C"] == str(winner.params["C"]) and params["Seed"]
-    assert estimate is not None and estimate.interval is not None
     assert scores["roc_auc_corrected"] == estimate.value and scores["roc_auc_uncorrected"] == estimate.uncorrected
     assert (scores["roc_auc_low"], scores["roc_auc_high"]) == tuple(estimate.interval)
     assert "neg_log_loss_corrected" in scores
@@ -130,7 +129,6 @@ def test_a_store_that_refuses_is_named(
 
 def test_a_value_that_was_not_corrected_is_not_called_so(make_evaluation: Make) -> None:
     made = make_evaluation(method="cv")
-    assert made.estimate is not None
     names = scores_of("a b%", made.estimate)
     assert "a b__value" in names and not [name for name in names if "corrected" in name.replace("uncorrected", "")]
 

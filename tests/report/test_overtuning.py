@@ -54,7 +54,6 @@ def test_the_curve_by_hand() -> None:
     assert found.uncorrected == pytest.approx([0.66, 0.66, 0.7])
     assert found.overtuning == pytest.approx(0.85 - 0.7)
     assert found.enough == 2
-    assert found.default is not None
     assert found.default.observed == pytest.approx(0.7 - 0.64)
     assert found.default.gain == pytest.approx(((0.6 - 0.9) + (0.8 - 0.7)) / 2)
     assert found.default.standard_error == pytest.approx(np.std([0.8 - 0.7, 0.65 - 0.6], ddof=1))
@@ -65,11 +64,9 @@ def test_the_curve_by_hand() -> None:
 @pytest.mark.parametrize(
     "settings",
     [
-        {},
         {"scoring": "neg_log_loss"},
         {"repeats": 2, "aggregate": "pooled"},
         {"repeats": 3, "stop_when_width": 0.5},
-        {"cv": 10, "stop_when_width": 0.3},
         {"drop": "sequential"},
         {"cv": TimeSeriesSplit(4)},
     ],
@@ -77,8 +74,6 @@ def test_the_curve_by_hand() -> None:
 )
 def test_a_default_beside_the_search_is_predicted_as_if_it_were_a_candidate(settings: dict[str, Any]) -> None:
     found = search(default={"C": 0.3}, **settings).fit(X, Y).evaluation_
-    assert found.default is not None
-    assert found.default.predictions is not None
     labels = found.folds_read.labels
     for response, of_search in found.predictions.responses.items():
         of_default = found.default.predictions.responses[response]
@@ -92,7 +87,6 @@ def test_a_default_beside_the_search_is_predicted_as_if_it_were_a_candidate(sett
     for response, of_default in found.default.predictions.responses.items():
         if of_default.dtype == np.int32:
             assert (of_default[split.test, 0, column] == model.predict(X[split.test])).all(), response
-    assert found.overtuning.default is not None
     assert found.overtuning.default.name == "LogisticRegression (C=0.3)"
     assert len(found.overtuning.n_configurations) <= len(GRID["C"])
 
@@ -100,7 +94,6 @@ def test_a_default_beside_the_search_is_predicted_as_if_it_were_a_candidate(sett
 def test_a_default_among_the_candidates_takes_no_fit() -> None:
     named, passed = search(default={"C": 1.0}).fit(X, Y), search().fit(X, Y)
     assert named.n_fits_ == passed.n_fits_ == 20
-    assert named.evaluation_.default is not None
     assert named.evaluation_.default.position == 2
     # The estimator as it was passed has C=1 too.
     assert named.evaluation_.overtuning.default == passed.evaluation_.overtuning.default
@@ -114,11 +107,9 @@ def test_a_default_that_an_adaptive_search_proposes_too_is_its_own() -> None:
         KNeighborsClassifier(), space, n_trials=9, random_state=0, n_bootstraps=50, default={"n_neighbors": 3}
     ).fit(X, Y)
     of = made.evaluation_.default
-    assert of is not None and of.position is not None
     assert made.evaluation_.configurations[of.position].params == {"n_neighbors": 3}
     places = [place for place, each in enumerate(made.cv_results_["params"]) if each == {"n_neighbors": 3}]
-    assert of.position == places[0]
-    assert made.evaluation_.overtuning.default is not None
+    assert of.position == places[0] and made.evaluation_.overtuning.default is not None
 
 
 @pytest.mark.parametrize("missing", ["dropped", "failed"])
@@ -148,7 +139,6 @@ def test_a_rule_chooses_among_the_candidates_alone() -> None:
     alone, every = (paired_scores(gather(of.task.truth, of.predictions, of.question())) for of in (made, whole))
     lanes = np.arange(len(alone.chosen))
     gain = (every.out_of_bag[lanes, alone.chosen] - every.out_of_bag[lanes, 4]).mean()
-    assert made.overtuning.default is not None
     assert made.overtuning.default.gain == pytest.approx(gain, abs=1e-12)
 
 
@@ -201,7 +191,6 @@ def test_the_order_of_a_grid_means_nothing_and_that_of_a_random_search_does() ->
 def test_the_report_shows_what_further_search_gained_and_no_second_level() -> None:
     made = search(grid={"C": [*np.logspace(-5, 3, 12)]}).fit(X, Y)
     found, curve = made.evaluation_.overtuning, facts(made.evaluation_).overtuning
-    assert curve is not None
     assert curve.uncorrected[0] == curve.corrected[0] == 0
     assert curve.corrected == pytest.approx(found.corrected - found.corrected[0])
     assert "corrected" not in " ".join(curve.sentences)
@@ -219,7 +208,6 @@ def test_a_regression_and_the_direction_of_a_loss() -> None:
         Ridge(), grid, scoring="neg_mean_squared_error", random_state=0, n_bootstraps=60, default={"alpha": 1e5}
     ).fit(X, y)
     against = found.evaluation_.overtuning.default
-    assert against is not None
     assert against.gain > 0.5
     assert against.probability_worse < 0.01
     assert (

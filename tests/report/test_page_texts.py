@@ -16,18 +16,27 @@ import numpy as np
 import pytest
 from page_texts import sections_of
 from races import RACES
-from results_by_hand import algorithms, asked_of, evaluation_by_hand, model_validated, nested, rows_to_validate
+from results_by_hand import (
+    algorithms,
+    all_methods,
+    asked_of,
+    evaluation_by_hand,
+    model_validated,
+    nested,
+    rows_to_validate,
+    with_imputations,
+)
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
-from heldout.estimates.comparison import compare, methods_of
 from heldout.estimates.methods import answer, method_of
 from heldout.execution.cells import CellKey, CellResult, CellState, CellTable, Saving
 from heldout.flags import Flag
 from heldout.report import facts, file_facts, render_html
 from heldout.report.entries import Facts, facts_of_json
+from heldout.report.render import card_of
 from heldout.result import Evaluation
 
 FILE = Path(__file__).with_name("page_texts.md")
@@ -52,7 +61,6 @@ def shared_fits() -> Evaluation:
 
 def changed_estimate(**changes: Any) -> Evaluation:
     made = search()
-    assert made.estimate is not None
     return replace(made, estimates={"roc_auc": replace(made.estimate, **changes)})
 
 
@@ -69,12 +77,6 @@ def of_file(method: Any, metric: str = "roc_auc", y: Any = None, **settings: Any
     return file_facts(answer(method, asked.evidence(method)), asked)
 
 
-def all_methods() -> Facts:
-    asked = asked_of()
-    found = compare(asked, methods_of("all"))
-    return file_facts(found["shrinkage"], asked, comparison=found)
-
-
 def without_folds() -> Facts:
     asked = asked_of()
     bare = replace(asked.predictions, folds=None, failed={0: "set aside"})
@@ -83,13 +85,6 @@ def without_folds() -> Facts:
 
 def survival_times() -> Any:
     return np.array([(row % 3 < 2, row + 1) for row in range(60)], dtype=[("event", bool), ("time", float)])
-
-
-def with_imputations() -> Any:
-    X, y = rows_to_validate()
-    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
-    asked: dict[str, Any] = {"metric": "roc_auc", "n_bootstraps": 3, "imputation": 2, "random_state": 0}
-    return ho.bootstrap_validate(LogisticRegression(C=np.inf), X, y, **asked)
 
 
 def without_a_corrected_score() -> Any:
@@ -131,8 +126,8 @@ PAGES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         ("head", "Held-out predictions"),
     ),
     "numbers as labels": (lambda: search(classes=(1, 3)), ("head",)),  # type: ignore[arg-type]
-    "no estimate": (lambda: search(method=None), ("head", HOW)),
-    "cv": (lambda: search(method="cv"), ("head", HOW)),
+    "no estimate": (lambda: search(method=None), ("card", "head", HOW)),
+    "cv": (lambda: search(method="cv"), ("card", "head", HOW)),
     "tt": (lambda: search("regression", ("r2",), method="tt"), ("head", HOW)),
     "one-sided": (lambda: search(alternative="greater"), ("head",)),
     "an open end": (
@@ -152,7 +147,7 @@ PAGES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         ("head", "Flagged"),
     ),
     "a flag of two metrics": (few_bootstraps_in_two_metrics, ("Flagged",)),
-    "of predictions": (lambda: of_file("bbc"), ("head", "The bootstrap", "Configurations", HOW)),
+    "of predictions": (lambda: of_file("bbc"), ("card", "head", "The bootstrap", "Configurations", HOW)),
     "of predictions without folds": (without_folds, ("head", "Configurations")),
     "by shrinkage": (lambda: of_file("shrinkage"), ("head", "The bootstrap", HOW)),
     "all methods": (all_methods, ("Other estimates", HOW)),
@@ -177,7 +172,7 @@ PAGES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     **RACES,
     "nested": (
         lambda: nested(repeats=2, interval="bates_hastie_tibshirani"),
-        ("head", "Outer folds", HOW),
+        ("card", "head", "Outer folds", HOW),
     ),
     "nested, across all": (lambda: nested(across="all"), ("head", "Outer folds")),
     "nested losses": (
@@ -193,11 +188,11 @@ PAGES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         lambda: nested(repeats=2, drop=ho.dropping.Bootstrap(min_predictions=20, threshold=0.5)),
         ("The race",),
     ),
-    "algorithms": (algorithms, ("head", "Algorithms", "Configurations")),
+    "algorithms": (algorithms, ("card", "head", "Algorithms", "Configurations")),
     "algorithms, nested": (lambda: algorithms(deploy="nested"), ("head", "Algorithms")),
     "a validation": (
         model_validated,
-        ("head", "Flagged", "Every metric", "Curves", "The bootstrap", "Coefficients", HOW),
+        ("card", "head", "Flagged", "Every metric", "Curves", "The bootstrap", "Coefficients", HOW),
     ),
     "a validation by .632": (
         lambda: model_validated(method="632", metric="brier_score"),
@@ -242,7 +237,9 @@ def test_a_page_says_what_the_file_says(name: str) -> None:
     made = make()
     content = made if isinstance(made, Facts) else facts(made, title="data.csv", command="heldout tune data.csv")
     page = render_html(content)
-    sections = sections_of(page)
+    sections = sections_of(page) | (
+        {"card": card_of(content).partition("### How to")[0]} if "card" in shown else {}
+    )
     assert {*shown} <= {*sections}
     said = "\n".join(
         f"## {heading}\n{sections[heading]}\n" for heading in sections if heading in (shown or sections)

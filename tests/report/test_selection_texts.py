@@ -70,9 +70,8 @@ def best_each(scores: Any) -> Any:
 RULES: list[Any] = [
     "best", "average_rank", "rank_over_repeats", ho.selection.Best(over_repeats="median"),
     *(ho.selection.OneStandardError(complexity) for complexity in COMPLEXITIES),
-    *(ho.selection.Within(0.02, complexity=complexity) for complexity in COMPLEXITIES),
-    ho.selection.Within(0.1, complexity="measured"),
-    "within(tolerance=0.02, complexity='measured')", First(), Configured(), best_one, best_each, lambda scores: 0,
+    ho.selection.Within(0.02), "within(tolerance=0.02, complexity='measured')",
+    First(), Configured(), best_one, best_each, lambda scores: 0,
 ]  # fmt: skip
 
 

@@ -35,9 +35,22 @@ CHANGES: dict[str, Callable[..., str]] = {
     "first lines": lambda text, number: "".join(text.splitlines(True)[:number]),
     "without line": lambda text, place: "".join(np.delete(text.splitlines(True), place)),
     "line twice": lambda text, place: "".join(np.insert(lines := text.splitlines(True), place, lines[place])),
+    "entries": lambda text, new: json.dumps(json.loads(text) | new),
     # of a model of MLJAR, whose first column is the target
     "targets": lambda text, zero, one: re.sub("(?m)^[01],", lambda it: f"{one if it[0] == '1,' else zero},", text),
 }
+
+
+LONG = {
+    "_DIGITS_": "9" * 5000, "_LETTERS_": "x" * 140_000, "_LISTS_": "[" * 200_000 + "]" * 200_000,
+    "_OBJECTS_": '{"a":' * 200_000 + "1" + "}" * 200_000,
+}  # fmt: skip
+
+
+def long(text: str) -> str:
+    for name, written in LONG.items():
+        text = text.replace(name, written)
+    return text
 
 
 def test_a_changed_export_is_refused(tmp_path: Path) -> None:
@@ -51,11 +64,12 @@ def test_a_changed_export_is_refused(tmp_path: Path) -> None:
         if "change" in case:
             path, (change, *settings) = source / case.get("file", ""), case["change"]
             before = path.read_text(encoding="utf-8")
-            path.write_text(CHANGES[change](before, *settings), encoding="utf-8")
+            path.write_text(long(CHANGES[change](before, *settings)), encoding="utf-8")
             assert path.read_text(encoding="utf-8") != before, case
         with pytest.raises(ho.InputError) as refused:
-            ho.read_predictions(source, target=case.get("target"))
+            ho.read_predictions(source, target=case.get("target"), **case.get("settings", {}))
         sentence = str(refused.value).replace(f"{tmp_path / str(number)}{os.sep}", "")
+        sentence = re.sub(r"(?<=read as JSON: )(maximum recursion|Exceeds the limit).*\)", "...", sentence)
         written.append(json.dumps(case | {"sentence": sentence}, ensure_ascii=False))
     text = "[\n " + ",\n ".join(written) + "\n]\n"
     if os.environ.get("HELDOUT_RENEW"):
@@ -82,7 +96,6 @@ def test_files_of_weka_with_rows_in_other_places_are_refused_by_the_attributes_t
 @pytest.mark.parametrize(
     ("name", "group", "said"),
     [
-        ("mljar/two_classes", "site", "has no column 'site' to use as the groups"),
         (
             "openml/numbers/predictions.arff",
             np.arange(3),
@@ -107,31 +120,6 @@ def test_two_files_of_one_name_are_refused_and_a_mapping_names_them(tmp_path: Pa
         ho.read_predictions([paths[0], paths[0]])
     named = ho.read_predictions({"k=1": paths[0], "k=5": str(paths[1])})
     assert named.predictions.names == ("k=1", "k=5")
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"dtype": "float64"}, "has 320 bytes, and an array of float64 of shape .2, 40. has 640"),
-        ({"dtype": "object"}, "dtype must be one of float16, float32, float64, got 'object'"),
-        ({"dtype": ["float32"]}, "dtype must be one of float16, float32, float64, got a list"),
-        ({"pred_val_shape": [2, 41]}, "has 320 bytes, and an array of float32 of shape .2, 41. has 328"),
-        ({"pred_val_shape": [3, 40]}, "shape .3, 40. has 480; .* there are 2 different names of models"),
-        ({"pred_val_shape": [2, -40]}, "pred_val_shape.1. must be from 1 to .* got -40"),
-        ({"pred_val_shape": "2 x 40"}, "pred_val_shape must be a list, got '2 x 40'"),
-        ({"models": []}, "there are 0 different names of models"),
-        ({"models": ["a", "a"]}, "there are 1 different names of models"),
-        ({"models": None}, "models must be a list, got null"),
-    ],
-)
-def test_matrices_of_tabrepo_that_do_not_fit_their_description_are_refused(
-    tmp_path: Path, change: dict[str, object], said: str
-) -> None:
-    task, y = tabrepo(tmp_path)
-    about = json.loads((task / "metadata.json").read_text())
-    (task / "metadata.json").write_text(json.dumps(about | change))
-    with pytest.raises(ho.InputError, match=said):
-        ho.read_predictions(task, target=y)
 
 
 def test_files_of_tabrepo_that_lack_something_are_refused(tmp_path: Path) -> None:
@@ -239,13 +227,11 @@ def test_numbers_of_rows_in_orange_tell_the_lines_of_random_sampling_apart(tmp_p
     ("arguments", "said"),
     [
         (["weka/rounded.csv"], "weka/rounded.csv is read as predictions of WEKA"),
-        (["h2o/models", "--target", "diagnosis"], "is read as cross-validation holdout predictions of H2O"),
         (["h2o/models", "--target", "cells.csv:diagnosis", "--exclude", "diagnosis"], "truth true values"),
         (["mljar/two_classes"], "is read as the out-of-fold predictions of MLJAR"),
         (["orange/iris.tab"], "truth iris, rows row, folds Fold"),
         (["autogluon/sugar", "--target", "progression"], "as predict_proba_multi() of AutoGluon gives"),
         (["openml/runs"], "is read as predictions of runs on OpenML"),
-        (["r/fit.rds"], "is read as fit$pred of caret"),
         (["r/tidymodels.rda"], "is read as collect_predictions() of tidymodels"),
     ],
 )
@@ -265,14 +251,9 @@ def test_the_command_refuses_with_a_sentence_and_code_2(
 ) -> None:
     monkeypatch.chdir(EXPORTS)
     for arguments, said in (
-        (
-            ["h2o/models"],
-            "or give --target FILE:COL",
-        ),
+        (["h2o/models"], "or give --target FILE:COL"),
         (["h2o/models", "--target", "cells.csv:diagnos"], "the nearest name is 'diagnosis'"),
-        (["weka/ibk5.csv", "--format", "h2o"], "has no column 'predict'"),
         (["autogluon"], "autogluon is not of a known format"),
-        (["autogluon/cells"], "target is needed: name the column of true values"),
     ):
         ended = command("estimate", *arguments)
         assert ended.code == 2 and said in ended.last, ended.err
@@ -299,8 +280,6 @@ def test_columns_of_the_file_can_be_left_out() -> None:
     assert "naive bayes" not in table.predictions.names
     with pytest.raises(ho.InputError, match="no column 'nothing' to use as one to leave out"):
         ho.read_predictions(EXPORTS / "orange" / "iris.tab", exclude=["nothing"])
-    with pytest.raises(ho.InputError, match="no column 'nothing' to use as one to leave out"):
-        ho.read_predictions(EXPORTS / "weka" / "ibk5.csv", exclude=["nothing"])
     assert ho.read_predictions(EXPORTS / "weka" / "ibk5.csv", exclude=["error"]).predictions.n_configurations == 1
 
 
@@ -308,39 +287,6 @@ def test_a_folder_without_files_of_the_tool_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(ho.InputError, match="empty holds no file of"):
         ho.read_predictions(tmp_path / "empty", format="h2o", target=np.arange(3))
-
-
-@pytest.mark.parametrize(
-    ("name", "exclude", "settings"),
-    [
-        ("weka/ibk5.csv", "predicted", {}),
-        ("openml/numbers", "prediction", {}),
-        ("orange/housing.csv", "Fold", {"prediction": "mean"}),
-        ("caret-cv.csv", "pred", {"format": "caret"}),
-    ],
-)
-def test_columns_without_which_a_tool_cannot_be_read_are_not_left_out(
-    name: str, exclude: str, settings: dict[str, Any]
-) -> None:
-    with pytest.raises(
-        ho.InputError, match=f"column '{exclude}' cannot be left out of .*cannot be read without it"
-    ):
-        ho.read_predictions(EXPORTS / name, exclude=exclude, **settings)
-
-
-@pytest.mark.parametrize(
-    ("name", "target", "exclude"),
-    [
-        ("autogluon/sugar", "progression", ["prediction"]),
-        ("autogluon/cells", "diagnosis", ["benign", "malignant"]),
-        ("mljar/numbers", None, ["prediction"]),
-    ],
-)
-def test_tables_of_which_all_predictions_are_left_out_are_refused(
-    name: str, target: str | None, exclude: list[str]
-) -> None:
-    with pytest.raises(ho.InputError, match="has no column of predictions beside"):
-        ho.read_predictions(EXPORTS / name, target=target, exclude=exclude)
 
 
 def test_a_format_that_the_user_names_refuses_what_is_not_of_it() -> None:
@@ -380,3 +326,46 @@ def test_columns_of_h2o_that_hold_no_numbers_are_named() -> None:
         ho.read_predictions(frame.assign(note="x"), target="diagnosis")
     with pytest.raises(ho.InputError, match="column 'predict' of the table holds labels, without probabilities"):
         ho.read_predictions(frame, target="diagnosis", exclude=["benign", "malignant"])
+
+
+def test_folds_of_rows_that_the_predictions_lack_are_refused(tmp_path: Path) -> None:
+    run = copied("mljar/two_classes", tmp_path)
+    for path in run.glob("*/predictions_out_of_folds.csv"):
+        lines = path.read_text().splitlines(keepends=True)
+        path.write_text("".join([*lines[:3], *lines[4:]]))
+    with pytest.raises(ho.InputError, match="hold numbers of more than 81 rows"):
+        ho.read_predictions(run)
+
+
+@pytest.mark.parametrize(
+    "params", [None, [], 3, "a", {"learner": []}, {"learner": {"model_type": [1]}, "ml_task": {}}]
+)
+def test_json_whose_parts_have_another_shape_says_nothing_of_the_model(tmp_path: Path, params: object) -> None:
+    run = copied("mljar/numbers", tmp_path)
+    path = run / "3_Linear" / "framework.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"params": params}))
+    assert "3_Linear" in ho.read_predictions(run).predictions.names
+
+
+@pytest.mark.parametrize("change", ["encrypted", "compression", "version", "damaged"])
+def test_archives_that_python_cannot_open(tmp_path: Path, change: str) -> None:
+    import pandas as pd
+
+    about = {"models": ["a", "b"], "pred_val_shape": [2, 40], "dtype": "float32"}
+    (tmp_path / "metadata.json").write_text(json.dumps(about))
+    (tmp_path / "pred-val.dat").write_bytes(np.full((2, 40), 0.5, dtype=np.float32).tobytes())
+    path = tmp_path / "label-val.csv.zip"
+    pd.Series(np.arange(40) % 2).to_csv(path)
+    content = bytearray(path.read_bytes())
+    central = content.rfind(b"PK\x01\x02")
+    if change == "encrypted":
+        content[6] = content[central + 8] = 1
+    elif change == "compression":
+        content[8] = content[central + 10] = 99
+    elif change == "version":
+        content[central + 6] = 255
+    else:
+        content[45:60] = b"\xff" * 15
+    path.write_bytes(content)
+    with pytest.raises(ho.InputError, match=r"zip cannot be read as a table of labels: .*; is the copy complete\?"):
+        ho.read_predictions(tmp_path)

@@ -155,7 +155,7 @@ def test_labels_that_contradict_their_probabilities_name_the_configuration() -> 
         assert flag in ho.estimate(table, metric="accuracy", n_bootstraps=10, random_state=0).flags
 
 
-@pytest.mark.parametrize("threshold", [0.1, 0.3, 0.9])
+@pytest.mark.parametrize("threshold", [0.1, 0.9])
 def test_labels_cut_at_another_threshold_contradict_nothing(threshold: float) -> None:
     frame = of_classes()
     frame["label"] = np.where(frame["yes"] > threshold + 0.05 * (frame["fold"] % 2), "yes", "no")
@@ -289,7 +289,7 @@ def test_a_configuration_whose_columns_of_classes_were_exchanged_is_named(n_clas
 
 def test_columns_of_noise_and_constants_are_not_said_to_be_exchanged() -> None:
     rng = np.random.default_rng(0)
-    for _ in range(40):  # a constant model that never saw the row has an AUC of 0
+    for _ in range(20):  # a constant model that never saw the row has an AUC of 0
         y = rng.permutation(np.arange(60) % 2)
         columns = {"constant": (y.sum() - y) / 59, **{f"m{j}": rng.random(60) for j in range(6)}}
         parts = {name: pd.DataFrame({0: 1 - share, 1: share}) for name, share in columns.items()}
