@@ -25,6 +25,8 @@ class Scheduler:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from heldout.folds.splits import Split
     >>> rows = np.arange(4)
     >>> splits = (Split(0, 0, rows[:2], rows[2:]), Split(0, 1, rows[2:], rows[:2]))
     >>> scheduler = Scheduler(2, [Race(splits, barriers=True)], done=[CellKey(0, 0, 0)])
