@@ -140,6 +140,7 @@ def test_by_hand_for_a_mean_over_folds() -> None:
     assert correction["shift"] == pytest.approx(shift)
     plain = search_of(scoring="roc_auc", cv=splits, training_size_correction=False).fit(X, Y)
     assert search.corrected_score_ == pytest.approx(plain.corrected_score_ + shift)
+    np.testing.assert_allclose(search.estimate_.distribution, plain.estimate_.distribution + shift)
     assert search.best_score_ == plain.best_score_ and search.best_params_ == plain.best_params_
     # By what the variance of a mean over folds grows: the spread of the folds' scores with their gains and without.
     scores, gains = np.empty((2, 4))

@@ -9,7 +9,7 @@ from scipy.stats import binom
 
 import heldout as ho
 from heldout.estimates.paired.compare import p_values
-from heldout.estimates.paired.scores import PairedScores, differences, mean_best, probability_better
+from heldout.estimates.paired.scores import PairedScores, differences, mean_best, own_controls, probability_better
 
 
 def scores_of(observed, in_bag, out_of_bag=None, chosen=None, winner=0) -> PairedScores:
@@ -324,6 +324,12 @@ def test_the_curve_is_of_the_best_alone() -> None:
 
 
 # --- what is shown ---------------------------------------------------------------------------------------
+
+
+def test_a_control_is_the_mean_over_the_bootstraps_that_score_both_parts() -> None:
+    left_out = [[0.4, np.nan, np.nan], [0.6, 0.7, 0.9]]
+    scores = scores_of([0.5, 0.6, 0.8], [[0.5, 0.6, 0.8], [0.5, 0.6, np.nan]], left_out, chosen=[1, 1])
+    assert own_controls(scores).tolist() == pytest.approx([0.0, 0.1, 0.0])
 
 
 def test_a_notebook_shows_losses_as_they_are_and_only_so_many() -> None:
