@@ -26,6 +26,7 @@ from heldout.data.task import (
     truth_of,
 )
 from heldout.errors import InputError
+from heldout.readers import predictors
 from heldout.readers.cells import DATE_PARTS, alike, as_categories, date_columns
 from heldout.readers.columns import (
     check_complete,
@@ -39,12 +40,6 @@ from heldout.readers.columns import (
 )
 from heldout.readers.csv_table import DECIMAL_COMMA, MISSING_TOKENS, NO_ANSWER, CellFormat
 from heldout.readers.missing_codes import remarks_on_codes
-from heldout.readers.predictors import (
-    excluded_columns,
-    neither_labels_nor_numbers,
-    remarks_on_text,
-    telling_columns,
-)
 from heldout.readers.tables import Table, missing_as_written
 from heldout.spaces.preprocessing import column_kinds
 from heldout.spaces.presets import MOST_CLASSES
@@ -158,8 +153,8 @@ def task_from_table(
             if name in uses:
                 raise InputError(f"--{option} {name}: the column is {uses[name]}; name a predictor.")
     rest = _with_parts(rest, factor, date, date_parts)
-    excluded = excluded_columns(rest, (*keep, *factor))
-    excluded |= telling_columns(rest.drop(columns=[*keep], errors="ignore"), column, truth.kind)
+    excluded = predictors.excluded_columns(rest, (*keep, *factor))
+    excluded |= predictors.telling_columns(rest.drop(columns=[*keep], errors="ignore"), column, truth.kind)
     usable = rest.drop(columns=list(excluded))
     if not usable.shape[1]:
         reasons = ", ".join(f"{name!r} ({reason})" for name, reason in list(excluded.items())[:5])
@@ -180,7 +175,7 @@ def task_from_table(
         "remarks": [
             *table.remarks,
             *parts,
-            *remarks_on_text(usable),
+            *predictors.remarks_on_text(usable),
             *remarks_on_codes(usable),
             *remarks_on_codes(column.to_frame()),
         ],
@@ -305,7 +300,7 @@ def _with_parts(frame: Any, factor: Sequence[str], date: Sequence[str], date_par
 
 
 def _truth(column: Any, target: str, kind: str | None, positive: str | None) -> tuple[Truth, str]:
-    stranger = neither_labels_nor_numbers(column)
+    stranger = predictors.neither_labels_nor_numbers(column)
     is_text = column.dtype.kind == "O"
     if stranger and not (is_text and kind == CLASSIFICATION):
         raise InputError(

@@ -4,17 +4,9 @@ from collections.abc import Mapping
 
 from heldout.data.checks import check_format
 from heldout.errors import InputError
+from heldout.readers.formats import evaluations
 from heldout.readers.formats.autogluon import AutoGluon
 from heldout.readers.formats.caret import Caret
-from heldout.readers.formats.evaluations import (
-    Evalstats,
-    Helm,
-    Inspect,
-    LmEvalHarness,
-    OpenAIEvals,
-    Promptfoo,
-    Scores,
-)
 from heldout.readers.formats.h2o import H2O
 from heldout.readers.formats.mljar import Mljar
 from heldout.readers.formats.mlr3 import Mlr3
@@ -33,11 +25,11 @@ _OF_FILES: tuple[Tool, ...] = (
     Orange(),
     Mljar(),
     TabRepo(),
-    LmEvalHarness(),
-    Inspect(),
-    Helm(),
-    Promptfoo(),
-    OpenAIEvals(),
+    evaluations.LmEvalHarness(),
+    evaluations.Inspect(),
+    evaluations.Helm(),
+    evaluations.Promptfoo(),
+    evaluations.OpenAIEvals(),
 )
 """Recognised by the names and first lines of files, which need not be tables; they come first."""
 _OF_COLUMNS: tuple[Tool, ...] = (
@@ -51,8 +43,8 @@ _OF_COLUMNS: tuple[Tool, ...] = (
     H2O(),
     OpenMLRun(),
     AutoGluon(),
-    Evalstats(),
-    Scores(),
+    evaluations.Evalstats(),
+    evaluations.Scores(),
 )
 FORMATS: Mapping[str, Tool] = {tool.name: tool for tool in (*_OF_COLUMNS, *_OF_FILES)}
 """By name; to add a tool, write one file and one line here."""
