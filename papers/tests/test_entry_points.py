@@ -4,6 +4,7 @@ from importlib.metadata import entry_points, requires
 
 import heldout as ho
 import heldout_papers
+from heldout import _defaults
 from heldout.cli.group import STUDY
 from heldout.spaces import PRESETS, published_name
 from heldout_papers import spaces
@@ -25,4 +26,7 @@ def test_studies_and_spaces_have_all_public_names() -> None:
 def test_no_name_is_one_of_ours() -> None:
     assert not {*spaces.__all__} & {*ho.spaces.__all__}
     assert not {*ho.spaces.PUBLISHED} & {*PRESETS} and {*ho.spaces.PUBLISHED} <= {*spaces.__all__}
+    assert tuple(ho.spaces.PUBLISHED) == _defaults.PUBLISHED_PRESETS, (
+        "a command knows their names without the package"
+    )
     assert published_name("tsamardinos2018(n_trees=100)") == ("tsamardinos2018", {"n_trees": 100})

@@ -7,7 +7,6 @@
 writes them anew; the difference shows what users will read.
 """
 
-import os
 import re
 import shlex
 from collections.abc import Callable
@@ -16,12 +15,13 @@ from typing import Any
 
 import click
 import pytest
+from sections import renew, sections_in
 
 from heldout.cli import advise, estimate, tune, validate
 from heldout.cli.options import options_by_argument
 
 FILE = Path(__file__).with_name("refusals.txt")
-SECTIONS = dict(re.findall(r"^# (.*)\n((?:(?!# ).*\n)*)", FILE.read_text(encoding="utf-8"), flags=re.MULTILINE))
+SECTIONS = sections_in(FILE)
 COMMANDS: dict[str, click.Command] = {
     "tune": tune.command, "validate": validate.command, "estimate": estimate.command, "advise": advise.command,
 }  # fmt: skip
@@ -49,11 +49,8 @@ def test_every_command_line_is_refused_with_its_sentence(command: Callable[..., 
         assert ended.code == 2 and ended.last.startswith("Error: "), (line, ended)
         assert "Traceback" not in ended.err and ended.last[-1] in ".?", (line, ended)
         written += f"$ {line}\n{ended.last.removeprefix('Error: ')}\n"
-    if os.environ.get("HELDOUT_RENEW"):
-        text = FILE.read_text(encoding="utf-8")
-        FILE.write_text(text.replace(SECTIONS[section], f"{written}\n"), encoding="utf-8")
-    else:
-        assert written == SECTIONS[section].strip("\n") + "\n"
+    renew(FILE, SECTIONS, SECTIONS, section, written)
+    assert written == SECTIONS[section].strip("\n") + "\n"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

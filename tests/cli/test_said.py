@@ -8,7 +8,6 @@ Numbers with decimals, which the tests of the commands' documents check, are sho
 writes the answers anew; the difference shows what users will read.
 """
 
-import os
 import re
 import shlex
 from collections.abc import Callable
@@ -16,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sections import renew, sections_in
 
 FILE = Path(__file__).with_name("said.txt")
 NUMBER = r"-?\d[\d,]*(\.\d+(e[-+]?\d+)?|e[-+]\d+)|(?<=  )-?0(?=  )"
-SECTIONS = dict(re.findall(r"^# (.*)\n((?:(?!# ).*\n)*)", FILE.read_text(encoding="utf-8"), flags=re.MULTILINE))
+SECTIONS = sections_in(FILE)
 
 
 OF_THE_RUN = re.compile(
@@ -43,8 +43,5 @@ def test_every_command_says_what_the_file_says(command: Callable[..., Any], sect
         assert "Traceback" not in ended.err, ended
         code = f"? {ended.code}\n" if ended.code else ""
         said += f"$ {line}\n{code}{lines_of(ended.out, '>')}{lines_of(ended.err, '!')}"
-    if os.environ.get("HELDOUT_RENEW"):
-        text = FILE.read_text(encoding="utf-8")
-        FILE.write_text(text.replace(SECTIONS[section], f"{said}\n"), encoding="utf-8")
-    else:
-        assert said == SECTIONS[section].strip("\n") + "\n"
+    renew(FILE, SECTIONS, SECTIONS, section, said)
+    assert said == SECTIONS[section].strip("\n") + "\n"

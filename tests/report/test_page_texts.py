@@ -5,8 +5,6 @@ difference shows what readers will see. The numbers themselves are tested where 
 """
 
 import json
-import os
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +24,7 @@ from results_by_hand import (
     rows_to_validate,
     with_imputations,
 )
+from sections import renew, sections_in
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
@@ -227,7 +226,7 @@ PAGES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
 }
 
 
-WRITTEN = dict(re.findall(r"^# (.*)\n((?:(?!# ).*\n)*)", FILE.read_text(encoding="utf-8"), flags=re.MULTILINE))
+WRITTEN = sections_in(FILE)
 
 
 @pytest.mark.filterwarnings("ignore::heldout.HeldoutWarning")
@@ -244,10 +243,7 @@ def test_a_page_says_what_the_file_says(name: str) -> None:
     said = "\n".join(
         f"## {heading}\n{sections[heading]}\n" for heading in sections if heading in (shown or sections)
     )
-    if os.environ.get("HELDOUT_RENEW"):
-        WRITTEN[name] = f"{said}\n"
-        texts = "\n".join(f"# {each}\n{WRITTEN[each].strip()}\n" for each in PAGES if each in WRITTEN)
-        FILE.write_text(f"{texts}", encoding="utf-8")
+    renew(FILE, WRITTEN, PAGES, name, said)
     assert said.strip() == WRITTEN[name].strip()
     again = facts_of_json(json.dumps(content.to_dict(), allow_nan=False))
     assert again.to_dict() == content.to_dict() and render_html(again) == page

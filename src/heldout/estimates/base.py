@@ -18,7 +18,7 @@ from heldout.estimates.intervals import Spread, holding, interval_around
 from heldout.estimates.question import Scored
 from heldout.estimates.types import Alternative, Estimate, Interval, is_uncorrected
 from heldout.flags import Flag
-from heldout.metrics.base import Metric, Signed, is_reversed, unsigned
+from heldout.metrics.base import Metric, is_reversed, sign_of, unsigned
 from heldout.metrics.named import in_sentence, metric_words
 
 OVER_TRAINING_SETS = "the expected performance, over training sets of the size of a fold's training part,"
@@ -311,7 +311,7 @@ def flags_of_score(
     if np.isnan(worst) or (worst > constant if metric.greater_is_better else worst < constant):
         return {}
     # A loss in its own direction and by its title, as report and card show it.
-    sign = metric.sign if isinstance(metric, Signed) else 1
+    sign = sign_of(metric)
     return Flag.NOT_BETTER_THAN_GUESSING.of(
         metric=in_sentence(metric_words(metric.name)[0]),
         constant=f"{sign * constant:.4g}",

@@ -39,7 +39,7 @@ from heldout.data.checks import usual_name
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.flags import Flag
-from heldout.metrics.base import Metric, OfParts, Response, Signed, quiet_if_foreign, unsigned
+from heldout.metrics.base import Metric, OfParts, Response, Signed, quiet_if_foreign, sign_of, unsigned
 from heldout.metrics.named import check_fits, in_sentence, metric_named, metric_words
 from heldout.metrics.regression import R2, MeanAbsoluteError, MeanSquaredError, PinballLoss, RootMeanSquaredError
 from heldout.metrics.row_losses import Finish, OfRowLosses
@@ -183,7 +183,7 @@ def mean_score(metric: Metric, values: Floats, weights: Floats) -> float:
     mean = float((values**2 if root else values) @ weights / weights.sum())
     if not root:
         return mean
-    return (metric.sign if isinstance(metric, Signed) else 1) * sqrt(mean)
+    return sign_of(metric) * sqrt(mean)
 
 
 def _by_row(replicates: Replicates, metric: Metric, kept: Indices) -> CorrectedScore:
