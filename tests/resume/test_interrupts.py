@@ -211,5 +211,6 @@ def test_a_second_ctrl_c_while_the_workers_are_ended(tmp_path):
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-    assert told == "interrupted True True\n", said
+    # A worker that has not come to its first fit dies of Ctrl-C itself, and loky prints where it was.
+    assert told.splitlines()[-1:] == ["interrupted True True"], (told, said)
     assert process.returncode == 0
