@@ -1,13 +1,11 @@
 """Folders of runs whose process was killed are removed, and nothing else is."""
 
-import json
 import os
+import platform
 import subprocess
 import sys
 import tempfile
-from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,100 +13,111 @@ from sklearn.dummy import DummyClassifier
 
 import heldout as ho
 from heldout.errors import InputError
-from heldout.execution.executors.local import Owner, _began, _where, remove_abandoned, shared_folder
+from heldout.execution.executors.local import _held, remove_abandoned, shared_folder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="whether a process lives shows on POSIX only")
+LOCK = f"{platform.node()}.lock"
 
 
-@pytest.fixture(scope="module")
-def dead() -> Owner:
-    """A process that has ended."""
-    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    owner = Owner(_where(), process.pid, _began(process.pid))
-    assert not owner.is_dead()
-    process.communicate(b"\n")
-    assert owner.is_dead()
-    return owner
-
-
-def left(where: Path, owner: Any, name: str = "heldout-abcd_123") -> Path:
+def left(where: Path, name: str = "heldout-abcd_123", lock: str = LOCK) -> Path:
+    """A folder of a process that has ended: nothing holds its lock."""
     folder = where / name
     folder.mkdir()
     (folder / "0.work").write_bytes(b"data")
-    (folder / "owner").write_text(owner if isinstance(owner, str) else json.dumps(asdict(owner)))
+    (folder / lock).touch()
     return folder
 
 
 def test_a_folder_is_the_runs_and_gone_after_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
     with shared_folder() as folder:
-        assert folder.parent == tmp_path and Owner(**json.loads((folder / "owner").read_text())) == Owner.me()
+        assert folder.parent == tmp_path and [path.name for path in folder.iterdir()] == [LOCK]
         with shared_folder() as other:  # of the same process
             assert other != folder and folder.is_dir()
     assert not list(tmp_path.iterdir())
 
 
 def test_those_of_dead_processes_are_removed_at_the_next_start(
-    dead: Owner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = left(tmp_path, dead)
+    folder = left(tmp_path)
     monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
     with shared_folder() as mine:
         assert not folder.exists() and mine.exists()
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="since when a process runs shows on Linux")
-def test_a_number_that_another_process_has_now_is_no_life(tmp_path: Path) -> None:
-    folder = left(tmp_path, replace(Owner.me(), began="1 of another start"))
+HOLDS = """
+import sys
+from pathlib import Path
+from heldout.execution.executors.local import _held
+with _held(Path(sys.argv[1])):
+    print("held", flush=True)
+    input()
+"""
+
+
+def test_a_folder_stays_as_long_as_its_process_lives_and_no_longer(tmp_path: Path) -> None:
+    folder = left(tmp_path)
+    (folder / LOCK).unlink()
+    command = [sys.executable, "-c", HOLDS, str(folder / LOCK)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stdout.readline() == "held\n"
+    remove_abandoned(tmp_path)
+    assert folder.exists()
+    process.kill()
+    process.communicate()
     remove_abandoned(tmp_path)
     assert not folder.exists()
 
 
-@pytest.mark.parametrize(
-    "owner",
-    ["", "null", '{"process": 1}', "[" * 3000, '{"where": "", "process": "x", "began": ""}'],
-)
-def test_folders_that_say_nothing_of_use_stay(owner: str, tmp_path: Path) -> None:
-    folder = left(tmp_path, owner)
-    remove_abandoned(tmp_path)
-    assert folder.exists()
+def test_a_lock_has_its_name_only_while_it_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or another process would remove the folder before its own has locked it, or where no lock can be taken."""
+
+    def fails(*_: object) -> None:
+        raise OSError("no locks here")
+
+    monkeypatch.setattr("fcntl.flock", fails)
+    with pytest.raises(OSError, match="no locks"), _held(tmp_path / LOCK):
+        pass
+    assert not (tmp_path / LOCK).exists()
 
 
-def test_folders_of_the_living_of_other_machines_and_of_other_names_stay(dead: Owner, tmp_path: Path) -> None:
+def test_folders_without_a_lock_of_the_living_of_other_machines_and_of_other_names_stay(tmp_path: Path) -> None:
     kept = [
-        left(tmp_path, Owner.me()),
-        left(tmp_path, replace(dead, where="elsewhere"), "heldout-00000000"),
-        left(tmp_path, dead, "heldout-results"),
-        left(tmp_path, dead, "mine"),
-        *(left(tmp_path, replace(dead, process=number), f"heldout-{k}2345678") for k, number in enumerate((0, -1))),
+        left(tmp_path, "heldout-00000000", "elsewhere.lock"),
+        left(tmp_path, "heldout-00000001", f"{platform.node()}.new"),
+        left(tmp_path, "heldout-results"),
+        left(tmp_path, "mine"),
+        left(tmp_path),
     ]
-    remove_abandoned(tmp_path)
-    remove_abandoned(tmp_path / "nowhere")
+    with _held(kept[-1] / LOCK):
+        remove_abandoned(tmp_path)
+        remove_abandoned(tmp_path / "nowhere")
     assert all((folder / "0.work").exists() for folder in kept)
 
 
-def test_links_are_not_followed(dead: Owner, tmp_path: Path) -> None:
+def test_links_are_not_followed(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    target = left(elsewhere, dead, "precious")
+    target = left(elsewhere, "precious")
     (tmp_path / "heldout-linked_1").symlink_to(target)
-    inside = left(tmp_path, dead)
+    inside = left(tmp_path)
     (inside / "link").symlink_to(target)
-    owner_is_a_link = left(tmp_path, dead, "heldout-linked_2")
-    (owner_is_a_link / "owner").unlink()
-    (owner_is_a_link / "owner").symlink_to(target / "owner")
-    waiting = left(tmp_path, dead, "heldout-waiting_")
-    (waiting / "owner").unlink()
-    os.mkfifo(waiting / "owner")
+    lock_is_a_link = left(tmp_path, "heldout-linked_2")
+    (lock_is_a_link / LOCK).unlink()
+    (lock_is_a_link / LOCK).symlink_to(target / LOCK)
+    waiting = left(tmp_path, "heldout-waiting_")
+    (waiting / LOCK).unlink()
+    os.mkfifo(waiting / LOCK)
 
     remove_abandoned(tmp_path)
 
     assert (target / "0.work").exists() and (tmp_path / "heldout-linked_1").is_symlink()
-    assert not inside.exists() and owner_is_a_link.exists() and waiting.exists()
+    assert not inside.exists() and lock_is_a_link.exists() and waiting.exists()
 
 
-def test_folders_of_another_user_stay(dead: Owner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = left(tmp_path, dead)
+def test_folders_of_another_user_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = left(tmp_path)
     monkeypatch.setattr(os, "geteuid", lambda: folder.stat().st_uid + 1)
     remove_abandoned(tmp_path)
     assert folder.exists()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import platform
@@ -14,9 +13,8 @@ import warnings
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Self
 from uuid import uuid4
 
 from joblib import effective_n_jobs
@@ -36,39 +34,13 @@ from heldout.execution.interrupts import one_ctrl_c_at_a_time
 from heldout.execution.split_fits import do_task, task_results
 from heldout.execution.threads import single_threaded
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 _PREFIX = "heldout-"
 _MADE_BY_TEMPFILE = re.compile(_PREFIX + r"[a-z0-9_]{8}")
-_OWNER = "owner"
-_MOST_BYTES = 4096
-
-
-@dataclass(frozen=True)
-class Owner:
-    """A process, distinct from earlier and later ones with the same number."""
-
-    where: str
-    """The machine and, on Linux, its namespace of processes: numbers mean nothing elsewhere."""
-    process: int
-    began: str
-    """When it began, and the start of the machine; empty if unknown."""
-
-    @classmethod
-    def me(cls) -> Self:
-        return cls(_where(), os.getpid(), _began(os.getpid()))
-
-    def is_dead(self) -> bool:
-        """Whether it has certainly ended; not of a process elsewhere."""
-        # Process numbers of another machine mean another process here.
-        if self.where != _where() or os.name != "posix":
-            return False
-        try:
-            os.kill(self.process, 0)
-        except ProcessLookupError:
-            return True
-        except OSError:  # it is another user's, which may have the number of a dead process
-            return False
-        # A number is used again; the process is the same only if it began at the same moment.
-        return self.began != _began(self.process)
 
 
 @contextmanager
@@ -81,12 +53,35 @@ def shared_folder() -> Iterator[Path]:
         if is_tracked := folder.isascii():  # the tracker knows no other names
             track_folder(folder)
         try:
-            with suppress(OSError):  # the code below reports a full disk
-                (Path(folder) / _OWNER).write_text(json.dumps(asdict(Owner.me())), encoding="utf-8")
-            yield Path(folder)
+            with ExitStack() as lock:
+                with suppress(OSError):  # the code below reports a full disk
+                    lock.enter_context(_held(_lock_in(Path(folder))))
+                yield Path(folder)
         finally:
             if is_tracked:
                 forget_folder(folder)
+
+
+@contextmanager
+def _held(lock: Path) -> Iterator[None]:
+    """Hold a lock, which the system frees when this process dies for any reason."""
+    # It gets its name when it is locked, because a free one says that its process is dead.
+    with lock.with_suffix(".new").open("wb") as file:
+        _take(file)
+        Path(file.name).rename(lock)
+        yield
+
+
+def _take(lock: IO[bytes]) -> None:
+    """Lock an open file until it is closed; raises OSError where another process holds it, and on Windows."""
+    if fcntl is None:
+        raise OSError("the locks of this system are others")
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _lock_in(folder: Path) -> Path:
+    # A folder may be shared by machines, and a lock need not be seen on another one than that which took it.
+    return folder / f"{platform.node()}.lock"
 
 
 def remove_abandoned(where: Path) -> None:
@@ -99,39 +94,15 @@ def remove_abandoned(where: Path) -> None:
 
 def _is_abandoned(folder: Path) -> bool:
     try:
-        found = folder.lstat()
-        # Another user's folder, or a link to anything, must never be removed.
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        found, lock = folder.lstat(), _lock_in(folder)
+        # Another user's folder, or a link to anything, must never be removed; a pipe would block.
+        if not stat.S_ISDIR(found.st_mode) or not stat.S_ISREG(lock.lstat().st_mode):
             return False
-        owner = Owner(**json.loads(_text_of(folder / _OWNER)))
-        # 0 and negative numbers mean groups of processes to ``kill``.
-        return type(owner.process) is int and 0 < owner.process < 2**31 and owner.is_dead()
-    except (OSError, AttributeError, ValueError, TypeError, RecursionError):
-        return False  # it was removed meanwhile, or is not ours
-
-
-def _text_of(path: Path) -> str:
-    """The text of a regular file: links are refused, and pipes do not block."""
-    number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with os.fdopen(number, "rb") as file:
-        return file.read(_MOST_BYTES).decode("utf-8")
-
-
-def _where() -> str:
-    try:
-        return f"{platform.node()} {Path('/proc/self/ns/pid').readlink()}"
-    except OSError:
-        return platform.node()
-
-
-def _began(process: int) -> str:
-    """When a process began; empty if unknown, and for a zombie."""
-    try:
-        state, *_ = fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="utf-8").strip()
-    except (OSError, ValueError):
-        return ""
-    return "" if state in "ZX" else f"{fields[19]} {boot}"
+        with lock.open("r+b") as file:
+            _take(file)
+        return found.st_uid == os.geteuid()
+    except OSError:  # its process lives, it was removed meanwhile, or it is not ours
+        return False
 
 
 MOST_UNEXPLAINED = 3
