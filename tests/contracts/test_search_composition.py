@@ -123,6 +123,34 @@ def test_a_callable_that_scores_several_ways_gives_fold_scores() -> None:
         search(scoring=auc_and_accuracy, method=None).fit(X, Y)
 
 
+def share_right(estimator: Any, X: Any, y: Any) -> float:
+    return float((estimator.predict(X) == y).mean())
+
+
+def accuracy(estimator: Any, X: Any, y: Any) -> float:
+    return 100 * share_right(estimator, X, y)
+
+
+@pytest.mark.parametrize(
+    "scoring, name, title",
+    [
+        (share_right, "share_right", "share right"),
+        (accuracy, "score", "score"),
+        ("f1_macro", "f1_macro", "F1, macro"),
+    ],
+)
+def test_a_scorer_that_cannot_be_opened_has_the_name_that_people_call_it(
+    scoring: Any, name: str, title: str
+) -> None:
+    # Of several labels a row no metric is opened; a function named like another score is not called so.
+    labels = np.column_stack([Y, 1 - Y])
+    fitted = HeldOutSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}, scoring=scoring, cv=3)
+    estimate = fitted.set_params(n_bootstraps=20, random_state=0).fit(X, labels).estimate_
+    assert (estimate.method, estimate.metric) == ("bbc_f", name)
+    assert f"The estimated {title} was" in fitted.methods_text().text
+    assert list(fitted.estimates_) == ["score"] and "mean_test_score" in fitted.cv_results_
+
+
 def test_no_method_no_estimate() -> None:
     fitted = search(method=None).fit(X, Y)
     assert fitted.estimate_ is fitted.corrected_score_ is fitted.confidence_interval_ is fitted.optimism_ is None

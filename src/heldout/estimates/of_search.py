@@ -174,6 +174,7 @@ def estimates_of_search(
     flags: Mapping[Flag, str] = MappingProxyType({}),
     unscored: Mapping[str, str] = MappingProxyType({}),
     weights: Mapping[str, Floats | None] = MappingProxyType({}),
+    titles: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Estimate]:
     """One estimate a scorer, each of the same winner, with the selection replayed on the refit metric.
 
@@ -199,6 +200,8 @@ def estimates_of_search(
         Why the winner has no score, by scorer.
     weights : mapping, optional
         Of scorers that weigh rows otherwise than by ``sample_weight``, or not at all.
+    titles : mapping, optional
+        The names of metrics that have only fold scores, for people; by default those of their scorers.
     """
     estimation.check()
     chosen, rule = method_of(estimation.method), estimation.rule
@@ -209,7 +212,7 @@ def estimates_of_search(
 
     def of_folds(name: str) -> Evidence:
         """Without the predictions."""
-        metric, scores = metrics[name] or OpaqueMetric(name), fold_scores[name]
+        metric, scores = metrics[name] or OpaqueMetric(titles.get(name, name)), fold_scores[name]
         return _flagged(_from_fold_scores(truth, metric, scores, predictions, winner, settings, replay), flags)
 
     def evidence_of(name: str, metric: Metric, opened: Mapping[str, Metric]) -> Evidence:

@@ -139,7 +139,7 @@ def estimates_from(
     return estimates_of_search(
         task.truth, found.predictions, estimation, metrics=found.metrics, fold_scores=found.fold_scores,
         refit_metric=found.refit_metric, winner=winner, groups=task.groups, sample_weight=task.sample_weight,
-        entropy=search.entropy, weights=search.scoring.weights, **more,
+        entropy=search.entropy, weights=search.scoring.weights, titles=search.scoring.titles, **more,
     )  # fmt: skip
 
 

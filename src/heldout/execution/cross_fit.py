@@ -33,7 +33,6 @@ from heldout.execution.store import MemoryStore
 from heldout.flags import Flag
 from heldout.folds.splits import Folds, Split
 from heldout.metrics.base import Metric
-from heldout.metrics.custom import OpaqueMetric
 from heldout.predictions import FoldScores, HeldOutPredictions
 from heldout.references import PACKAGE
 from heldout.selection.base import metrics_read
@@ -381,7 +380,7 @@ def _most_residual(metric: Metric | None, constant: float | None, task: Task) ->
 
 def _of_column(chosen: Conclusion, fit: CrossFit, n_jobs: int | None) -> dict[str, Estimate]:
     """The method's estimates of the one column; NaN with the reason where there is none."""
-    search, metrics = chosen.search, chosen.found.metrics
+    search = chosen.search
     if fit.predictions is not None and not fit.reason:
         column = replace(chosen.found, predictions=fit.predictions, fold_scores=fit.fold_scores)
         estimation = replace(chosen.estimation, selection="best")
@@ -392,9 +391,9 @@ def _of_column(chosen: Conclusion, fit: CrossFit, n_jobs: int | None) -> dict[st
     nothing, method = float("nan"), method_of(chosen.estimation.method).name
     return {
         name: final_estimate(
-            metric or OpaqueMetric(name), method, nothing, uncorrected=nothing, interval=None, constant=None,
+            search.scoring.metric(name), method, nothing, uncorrected=nothing, interval=None, constant=None,
             flags={Flag.UNDEFINED: sentence}, standard_error=None, selected=chosen.winner, selected_name="",
             n_rows_used=0,
         )
-        for name, metric in metrics.items()
+        for name in chosen.found.metrics
     }  # fmt: skip

@@ -28,7 +28,8 @@ from heldout.execution.sharing.groups import Share, Sharing, sharing_of
 from heldout.execution.threads import single_threaded, with_one_thread
 from heldout.folds.splits import Folds, Place, Split
 from heldout.metrics.base import Metric, Response, times_of
-from heldout.metrics.from_scorer import members_of, metric_from_scorer, metric_of_outputs, scorer_for
+from heldout.metrics.custom import OpaqueMetric
+from heldout.metrics.from_scorer import members_of, metric_from_scorer, metric_of_outputs, scorer_for, title_of
 from heldout.metrics.named import check_fits
 
 TASKS_A_WORKER = 3
@@ -51,6 +52,12 @@ class Scoring:
     """Further times at which to record survival probabilities."""
     weights: Mapping[str, Floats | None] = field(default_factory=dict)
     """Of scorers that weigh rows otherwise than the one that chooses, or not at all."""
+    titles: Mapping[str, str] = field(default_factory=dict)
+    """What people call a single scorer that cannot be opened."""
+
+    def metric(self, name: str) -> Metric:
+        """What a scorer computes; of one that cannot be opened, its title."""
+        return self.metrics.get(name) or OpaqueMetric(self.titles.get(name, name))
 
     @property
     def times(self) -> tuple[float, ...]:
@@ -94,7 +101,8 @@ def make_scoring(
             metrics[name] = None
         else:
             metrics[name] = check_fits(metric, truth)
-    return Scoring(scorer, metrics, refit_metric, keep)
+    titles = {"score": title_of(scorer)} if metrics == {"score": None} else {}
+    return Scoring(scorer, metrics, refit_metric, keep, titles=titles)
 
 
 def _is_left_to_scorer(metric: Metric, truth: Truth, routed: Collection[str]) -> bool:

@@ -333,19 +333,28 @@ def members_of(scorer: Any) -> Mapping[str, Any]:
 
 
 def title_of(scorer: Any) -> str:
-    """The name of a scorer that cannot be opened: that of its function or of the model's method, else "score".
+    """The name of a scorer that cannot be opened: scikit-learn's, that of its function or of the model's method.
+
+    "score" where there is none, or where it is that of a scorer of scikit-learn and this is another.
 
     Examples
     --------
     >>> def hits(model, X, y):
     ...     return (model.predict(X) == y).sum()
-    >>> title_of(hits), title_of(None)
-    ('hits', 'score')
+    >>> title_of(hits), title_of(sklearn.metrics.get_scorer("f1_macro")), title_of(None)
+    ('hits', 'f1_macro', 'score')
     """
     if (model := scoring_model(scorer)) is not None:
         return f"{type(model).__name__}.score"
-    name = "" if scorer is None or isinstance(scorer, Mapping) else name_of(scorer)
-    return name if name.isidentifier() else "score"
+    names, parts = sklearn.metrics.get_scorer_names(), scorer_parts(scorer)
+    if parts is not None:
+        for name in names:
+            of_name = scorer_parts(sklearn.metrics.get_scorer(name))
+            if of_name is not None and of_name[1:] == parts[1:]:
+                return name
+    function = scorer if parts is None else parts.function
+    name = "" if function is None or isinstance(function, Mapping) else name_of(function)
+    return name if name.isidentifier() and name not in names else "score"
 
 
 def scorer_for(scorer: Any, truth: Truth) -> Any:

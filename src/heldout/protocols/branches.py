@@ -31,7 +31,6 @@ from heldout.execution.search import Search, check_search
 from heldout.flags import Flag
 from heldout.folds.splits import Folds, Rows, Split
 from heldout.metrics.constant_model import constant_of_rows
-from heldout.metrics.custom import OpaqueMetric
 from heldout.result import Evaluation
 
 
@@ -287,7 +286,7 @@ def table_of_search(
 ) -> FoldTable:
     """The scores by fold (splits, C) of a search on all rows, for an estimate that reads no predictions."""
     task, names, name = search.task, search.configurations.names, search.scoring.refit_metric
-    metric = search.scoring.metrics.get(name) or OpaqueMetric(name)
+    metric = search.scoring.metric(name)
     candidates = np.array([j for j in range(len(names)) if j not in out], dtype=np.intp)
     about = {"task": str(task.truth.kind), "n_rows": task.n_rows, **details}
     return FoldTable(

@@ -30,7 +30,6 @@ from heldout.execution.sharing.groups import Share
 from heldout.flags import Flag
 from heldout.folds.splits import Folds, Rows, Split, check_splits
 from heldout.metrics.base import Metric
-from heldout.metrics.custom import OpaqueMetric
 from heldout.protocols.branches import table_of_search
 from heldout.protocols.words import QUANTITY_IPL
 
@@ -662,7 +661,7 @@ def _curve_of(search: Search, n_sizes: int, running: RunSettings) -> LearningCur
         found = run.race_results(search.race)
     warn_of_failures(found, search)
     name = found.refit_metric
-    metric = search.scoring.metrics.get(name) or OpaqueMetric(name)
+    metric = search.scoring.metric(name)
     n_subsamples = found.folds.n_splits // n_sizes
     # A failed configuration has scores of some splits, which must not enter its curve.
     scores = found.fold_scores[name].values.reshape(n_sizes, n_subsamples, -1).copy()

@@ -27,7 +27,8 @@ def search_scale(evaluation: Evaluation, scorer: str) -> Scale:
     known = [] if fold_scores is None else fold_scores.values[:, evaluation.winner].tolist()
     if metric is not None:
         return scale_of_metric(metric, estimate, known)
-    return scale_of(scorer, fold_scores is None or fold_scores.greater_is_better, estimate, known)
+    title = scorer if estimate is None else estimate.metric
+    return scale_of(title, fold_scores is None or fold_scores.greater_is_better, estimate, known)
 
 
 def evidence_of_search(evaluation: Evaluation, scorer: str | None = None) -> Candidates:

@@ -280,6 +280,7 @@ class SearchText:
     weights_reached: Mapping[str, str] = field(default_factory=dict)
     unweighted: tuple[str, ...] = ()
     """Scorers without the weights of the one that chooses."""
+    titles: Mapping[str, str] = field(default_factory=dict)
 
 
 NOTED = (*(one.name for one in fields(Estimation)), "drop", "stop_when_width", "training_size_correction")
@@ -356,6 +357,7 @@ def note_of(search: Search, *, adaptive: bool = False) -> SearchNote:
         flags=search.flags,
         weights_reached={name: search.reach_of_weights(name) for name in metrics},
         unweighted=tuple(name for name, weights in scoring.weights.items() if weights is None),
+        titles=scoring.titles,
     )
     return SearchNote(json.dumps(asdict(noted)), _arrays(task, folds))
 
@@ -386,7 +388,9 @@ def search_of(
     metric = _metric_for(truth)
     noted = {name: None if each is None else metric(each) for name, each in text.metrics.items()}
     weights = dict.fromkeys(text.unweighted)
-    scoring = Scoring(_no_scorer, noted, text.refit_metric, more_times=text.more_times, weights=weights)
+    scoring = Scoring(
+        _no_scorer, noted, text.refit_metric, more_times=text.more_times, weights=weights, titles=text.titles
+    )
     if text.settings.keys() != set(NOTED):
         raise ValueError("the note on the search has other settings than a search")
     settings: Mapping[str, Any] = text.settings

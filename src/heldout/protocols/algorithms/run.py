@@ -40,7 +40,6 @@ from heldout.execution.run import OpenRun, RunSettings, open_run
 from heldout.execution.search import Search
 from heldout.folds.splits import Place, Rows, Split
 from heldout.metrics.base import Metric
-from heldout.metrics.custom import OpaqueMetric
 from heldout.predictions import UNPREDICTED_LABEL, FoldScores, is_predicted
 from heldout.protocols.algorithms.comparison import ComparedAlgorithm, FitCosts
 from heldout.protocols.branches import RepeatNumbers
@@ -186,7 +185,7 @@ class AlgorithmRun:
     @cached_property
     def metric(self) -> Metric:
         """Which decides and is reported."""
-        return self.search.scoring.metrics.get(self.flat.refit_metric) or OpaqueMetric(self.flat.refit_metric)
+        return self.search.scoring.metric(self.flat.refit_metric)
 
     @property
     def scale(self) -> Scale:
@@ -296,7 +295,7 @@ class AlgorithmRun:
             fold_scores=part.fold_scores, refit_metric=part.refit_metric, winner=columns.index(winner),
             groups=search.task.groups, sample_weight=search.task.sample_weight, entropy=search.entropy,
             n_jobs=self.n_jobs, params=[search.configurations[j].params for j in columns],
-            flags=search.flags,
+            flags=search.flags, titles=search.scoring.titles,
             dropping=self._history(columns) if races else None,
         )  # fmt: skip
         return estimates[part.refit_metric]

@@ -39,7 +39,6 @@ from heldout.execution.search import Search
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, Response, at_times_of, is_undefined, quiet_if_foreign
 from heldout.metrics.constant_model import constant_of_rows
-from heldout.metrics.custom import OpaqueMetric
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 from heldout.protocols.branches import BranchedSearch, BranchScore
 from heldout.protocols.nested.estimate import NestedEstimate, OuterFold, agreement_of
@@ -91,7 +90,7 @@ def nested_estimate(
     search: Search, settings: NestedSettings, nested: NestedFolds, run: BranchedSearch
 ) -> NestedEstimate:
     name = run.evaluation.refit_metric
-    metric = run.evaluation.metrics[name] or OpaqueMetric(name)
+    metric = search.scoring.metric(name)
     rows, unread = _evidence_of_rows(search, settings, metric, nested, run)
     # Without predictions of all outer rows nothing can be resampled; the spread of fold scores is left.
     if rows is None and settings.interval_name == BOOTSTRAP:
