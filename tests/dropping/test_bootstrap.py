@@ -154,8 +154,8 @@ def test_what_it_takes():
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"threshold": 1.0}, "threshold must be a number between 0 and 1, got 1.0"),
-        ({"threshold": "a"}, "threshold must be a number between 0 and 1, got 'a'"),
+        ({"threshold": 1.0}, "threshold must lie between 0 and 1, got 1.0"),
+        ({"threshold": "a"}, "threshold must lie between 0 and 1, got 'a'"),
         ({"n_bootstraps": 0}, "n_bootstraps must be an integer of at least 1, got 0"),
         ({"replay": 1}, "replay must be True or False, got 1"),
         ({"min_predictions": 0}, "min_predictions must be an integer of at least"),

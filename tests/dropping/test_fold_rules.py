@@ -103,7 +103,7 @@ def test_what_it_takes():
     assert Wilcoxon(p_threshold=0.13).unfit(metric_named("roc_auc"), Course(4, 4)) is None
     with pytest.raises(ho.InputError, match="n_startup_folds must be an integer of at least 2, got 1"):
         Wilcoxon(n_startup_folds=1)
-    with pytest.raises(ho.InputError, match="p_threshold must be a number between 0 and 1, got 0"):
+    with pytest.raises(ho.InputError, match="p_threshold must lie between 0 and 1, got 0"):
         Wilcoxon(p_threshold=0)
 
 
@@ -232,7 +232,7 @@ def test_what_the_paired_test_takes():
     held_out = Paired().unfit(metric_named("roc_auc"), Course(20, 1))
     assert held_out == "its variance needs several folds in a repeat, but here every repeat is one split"
     for wrong in ({"alpha": 0.0}, {"power": 1.0}):
-        with pytest.raises(ho.InputError, match=f"{next(iter(wrong))} must be a number between 0 and 1"):
+        with pytest.raises(ho.InputError, match=f"{next(iter(wrong))} must lie between 0 and 1"):
             Paired(**wrong)
     for wrong in ({"pairs": "some"}, {"looks": 3}):
         with pytest.raises(ho.InputError, match=f"{next(iter(wrong))} must be one of"):

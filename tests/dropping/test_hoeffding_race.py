@@ -100,5 +100,5 @@ def test_what_it_is_for_with_groups_and_weights_too(metric):
 
 @pytest.mark.parametrize("delta", [0.0, 1.0, 1, None], ids=str)
 def test_delta_is_a_share(delta):
-    with pytest.raises(ho.InputError, match="delta must be a number between 0 and 1"):
+    with pytest.raises(ho.InputError, match="delta must lie between 0 and 1"):
         HoeffdingRace(delta=delta)

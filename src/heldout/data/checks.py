@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
 from difflib import get_close_matches
-from math import inf
+from math import inf, nan
 from numbers import Real
 from typing import Any
 
 from heldout import _defaults, _papers
-from heldout._text import is_integer, is_one_of
+from heldout._text import cut, is_integer, is_one_of
 from heldout.data.limits import MOST_BOOTSTRAPS, refuse_more_than
 from heldout.errors import InputError, installation
 
@@ -312,6 +312,39 @@ def check_count(what: str, value: Any, least: int = 1, usual: str = "", argument
         )
 
 
+def check_number(
+    argument: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    below: float | None = None,
+    most: float | None = None,
+    usual: str = "",
+) -> None:
+    """Refuse what is no finite real number, or lies beyond an end: ``least`` and ``most`` are allowed themselves.
+
+    Examples
+    --------
+    >>> check_number("power", 1, above=0, below=1, usual=".8 is usual")
+    Traceback (most recent call last):
+    heldout.errors.InputError: power must lie between 0 and 1, got 1; .8 is usual.
+    """
+    number: Any = nan if isinstance(value, bool) or not isinstance(value, Real) else value
+    beyond, before = -inf if above is None else above, inf if below is None else below
+    if beyond < number < before and (least is None or least <= number) and (most is None or number <= most):
+        return
+    ends = {"above": above, "of at least": least, "below": below, "at most": most}
+    words = " and ".join(f"{word} {end:g}" for word, end in ends.items() if end is not None)
+    allowed = f"be a {'' if ' and ' in words else 'finite '}number {words}".rstrip()
+    if above is not None and below is not None:
+        allowed = f"lie between {above:g} and {below:g}"
+    elif least is not None and most is not None:
+        allowed = f"be a number from {least:g} to {most:g}"
+    shown = cut(" ".join(repr(value).split()), 60)
+    raise InputError(f"{argument} must {allowed}, got {shown}{f'; {usual}' if usual else ''}.", argument=argument)
+
+
 def check_aggregate(aggregate: Any) -> None:
     """Refuse what is no aggregate."""
     check_choice("aggregate", aggregate, AGGREGATES)
@@ -325,11 +358,7 @@ def check_interval_settings(
     refuse_more_than(
         MOST_BOOTSTRAPS, int(n_bootstraps), "bootstraps", f"fewer bootstraps: {usual_bootstraps} are usual"
     )
-    if not isinstance(confidence_level, Real) or not 0 < float(confidence_level) < 1:
-        raise InputError(
-            f"confidence_level must lie between 0 and 1, got {confidence_level!r}; .95 is usual.",
-            argument="confidence_level",
-        )
+    check_number("confidence_level", confidence_level, above=0, below=1, usual=".95 is usual")
     check_choice("alternative", alternative, ALTERNATIVES)
 
 
@@ -363,17 +392,9 @@ def check_timeout(timeout: Any, argument: str = "fit_timeout") -> None:
 
 def check_p_remove(p: Any) -> None:
     """Refuse what is no p-value above which a term is removed."""
-    if isinstance(p, bool) or not isinstance(p, Real) or not 0 < float(p) < 1:
-        from heldout.data.task import shortened  # loads NumPy
-
-        raise InputError(
-            f"p_remove must lie between 0 and 1, got {shortened(p)}; .05 and .157 are usual.", argument="p_remove"
-        )
+    check_number("p_remove", p, above=0, below=1, usual=".05 and .157 are usual")
 
 
 def check_seconds(seconds: Any) -> None:
     """Refuse what is no time to spend."""
-    if isinstance(seconds, bool) or not isinstance(seconds, Real) or not 0 <= float(seconds) < inf:
-        raise InputError(
-            f"seconds must be a finite number of at least 0, got {seconds!r}; 0 fits nothing.", argument="seconds"
-        )
+    check_number("seconds", seconds, least=0, usual="0 fits nothing")

@@ -15,7 +15,6 @@ import numpy as np
 from heldout._types import Array, Booleans, Floats, Indices
 from heldout.data.checks import check_count, checked_flag
 from heldout.data.task import Task, Truth
-from heldout.errors import InputError
 from heldout.folds.splits import Folds, Place
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric
@@ -352,12 +351,6 @@ class Racing:
         checked_flag("shuffle_folds", self.shuffle_folds)
         if self.resolve_ties_after is not None:
             check_count("resolve_ties_after", self.resolve_ties_after)
-
-
-def check_share(value: object, name: str) -> None:
-    """Refuse what is no number between 0 and 1."""
-    if not isinstance(value, float | np.floating) or not 0 < value < 1:
-        raise InputError(f"{name} must be a number between 0 and 1, got {value!r}.", argument=name)
 
 
 RULE_TITLES = {

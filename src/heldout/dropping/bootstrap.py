@@ -7,9 +7,9 @@ import numpy as np
 
 from heldout._streams import stream
 from heldout._types import Counts, Floats, Indices
-from heldout.data.checks import check_choice, check_count, checked_flag
+from heldout.data.checks import check_choice, check_count, check_number, checked_flag
 from heldout.data.limits import MOST_BOOTSTRAPS, refuse_more_than
-from heldout.dropping.base import Course, Racing, Standing, Verdict, check_share, verdict
+from heldout.dropping.base import Course, Racing, Standing, Verdict, verdict
 from heldout.errors import InputError
 from heldout.metrics.base import Metric, oriented, quiet_if_foreign
 from heldout.metrics.custom import OpaqueMetric
@@ -76,7 +76,7 @@ class Bootstrap(Racing):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_share(self.threshold, "threshold")
+        check_number("threshold", self.threshold, above=0, below=1)
         check_count("n_bootstraps", self.n_bootstraps)
         refuse_more_than(
             MOST_BOOTSTRAPS, self.n_bootstraps, "bootstraps of a rule of dropping", "fewer: 1000 are usual"

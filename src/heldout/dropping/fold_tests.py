@@ -10,8 +10,8 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from scipy.stats import rankdata
 
 from heldout._types import Booleans, Floats, Indices
-from heldout.data.checks import check_choice, check_count
-from heldout.dropping.base import Course, Racing, Standing, Verdict, behind_leader, check_share, verdict
+from heldout.data.checks import check_choice, check_count, check_number
+from heldout.dropping.base import Course, Racing, Standing, Verdict, behind_leader, verdict
 from heldout.metrics.base import Metric
 
 FEWEST_FOLDS = 3
@@ -81,8 +81,8 @@ class Paired(Racing):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_share(self.alpha, "alpha")
-        check_share(self.power, "power")
+        check_number("alpha", self.alpha, above=0, below=1)
+        check_number("power", self.power, above=0, below=1)
         check_choice("pairs", self.pairs, ("current_best", "all"))
         check_choice("looks", self.looks, ("every_fold", "power_analysis"))
 
@@ -240,7 +240,7 @@ class Wilcoxon(Racing):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_share(self.p_threshold, "p_threshold")
+        check_number("p_threshold", self.p_threshold, above=0, below=1)
         check_count("n_startup_folds", self.n_startup_folds, 2)
 
     def unfit(self, metric: Metric, course: Course) -> str | None:

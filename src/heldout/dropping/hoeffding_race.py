@@ -6,7 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from heldout._types import Floats, Indices
-from heldout.dropping.base import Course, Racing, Standing, Verdict, check_share, verdict
+from heldout.data.checks import check_number
+from heldout.dropping.base import Course, Racing, Standing, Verdict, verdict
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, oriented
 from heldout.metrics.row_losses import effective_size, half_width, no_bounded_mean
@@ -48,7 +49,7 @@ class HoeffdingRace(Racing):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_share(self.delta, "delta")
+        check_number("delta", self.delta, above=0, below=1)
 
     def unfit(self, metric: Metric, course: Course) -> str | None:
         """It bounds means of losses that lie within a range."""

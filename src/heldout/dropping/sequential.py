@@ -17,9 +17,9 @@ from scipy.special import chdtrc
 from heldout._streams import stream
 from heldout._text import is_one_of
 from heldout._types import Array, Booleans, Floats, Indices
-from heldout.data.checks import check_count
+from heldout.data.checks import check_count, check_number
 from heldout.data.task import Task, labels_text
-from heldout.dropping.base import Course, Racing, Standing, Verdict, check_share
+from heldout.dropping.base import Course, Racing, Standing, Verdict
 from heldout.errors import InputError
 from heldout.folds.splits import Folds, Split
 from heldout.metrics.base import Metric, Signed, oriented
@@ -332,9 +332,9 @@ in every step could not be distinguished from one that is so by chance (pi1 = 1.
         check_count("steps", self.steps)
         check_count("window", self.window, 2)
         for share in ("alpha", "beta"):
-            check_share(getattr(self, share), share)
+            check_number(share, getattr(self, share), above=0, below=1)
         if not is_one_of(self.stopping_level, (1.0,)):
-            check_share(self.stopping_level, "stopping_level")
+            check_number("stopping_level", self.stopping_level, above=0, below=1)
         if self.shuffle_folds:
             raise InputError(
                 "shuffle_folds is not for `drop='sequential'`, whose steps grow; leave it out.",

@@ -10,7 +10,7 @@ from heldout import _defaults
 from heldout._streams import RandomState
 from heldout._text import counted
 from heldout._types import Floats, Indices
-from heldout.data.checks import check_count, checked_flag
+from heldout.data.checks import check_count, check_number, checked_flag
 from heldout.data.limits import check_room
 from heldout.data.row_labels import in_one_order
 from heldout.data.task import array_of, distinct, numbers_of, shortened
@@ -344,11 +344,5 @@ def checked_share(test_share: Any) -> float | None:
     """The share of rows that each split tests, or None."""
     if test_share is None:
         return None
-    numeric = isinstance(test_share, float | np.floating)
-    if not numeric or not 0 < test_share < 1:
-        raise InputError(
-            f"test_share must lie between 0 and 1, got {test_share!r}: the share of rows that each split tests, .2 "
-            "where it trains on 80 %.",
-            argument="test_share",
-        )
+    check_number("test_share", test_share, above=0, below=1, usual=".2 where each split trains on 80 % of the rows")
     return float(test_share)

@@ -21,7 +21,7 @@ import numpy as np
 from heldout import _defaults
 from heldout._text import counted
 from heldout._types import Array, Booleans, Codes, Floats
-from heldout.data.checks import RESPONSES, check_choice
+from heldout.data.checks import RESPONSES, check_choice, check_number
 from heldout.data.task import (
     TaskKind,
     Truth,
@@ -524,14 +524,8 @@ def read_response(
 def check_settings(response: Any, threshold: Any) -> None:
     """Refuse a response or threshold that has no meaning."""
     check_choice("response", response, RESPONSES)
-    if threshold is None:
-        return
-    is_number = isinstance(threshold, int | float | np.integer | np.floating) and not isinstance(threshold, bool)
-    if not is_number or not np.isfinite(threshold):
-        raise InputError(
-            f"threshold must be a finite number, got {threshold!r}; .5 is usual for probabilities.",
-            argument="threshold",
-        )
+    if threshold is not None:
+        check_number("threshold", threshold, usual=".5 is usual for probabilities")
 
 
 def check_cuts(metric: Metric, threshold: float | None) -> None:

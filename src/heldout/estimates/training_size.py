@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
 from heldout._types import Floats
-from heldout.data.checks import check_count
+from heldout.data.checks import check_count, check_number
 from heldout.errors import InputError
 from heldout.estimates.base import OVER_TRAINING_SETS, flags_of_score
 from heldout.estimates.intervals import holding
@@ -55,10 +54,11 @@ def rows_needed(epsilon: float, delta: float = 0.05, *, candidates: int, width: 
     >>> rows_needed(0.1, candidates=100)  # 2 ln(2 · 100 / .05) / .1²
     1659
     """
-    number, share, range_width = _positive("epsilon", epsilon, ".05 is usual"), _share(delta), _width(width)
-    count = _count("candidates", candidates)
-    ratio = range_width / number
-    needed = 2 * math.log(2 * count / share) * (ratio * ratio)  # infinite where the power operator would raise
+    check_number("epsilon", epsilon, above=0, usual=".05 is usual")
+    _check(delta, width, candidates=candidates)
+    ratio = float(width) / float(epsilon)
+    # A product of two ratios is infinite where the power operator would raise.
+    needed = 2 * math.log(2 * int(candidates) / float(delta)) * (ratio * ratio)
     if not math.isfinite(needed):
         raise InputError(
             f"`epsilon={epsilon!r}` needs more rows than can be counted; use a larger epsilon.", argument="epsilon"
@@ -93,35 +93,21 @@ def distance_to_best(rows: int, delta: float = 0.05, *, candidates: int, width: 
     >>> round(distance_to_best(1000, candidates=100), 4)
     0.1288
     """
-    n, share, range_width = _count("rows", rows), _share(delta), _width(width)
-    return 2 * half_width(n, share, _count("candidates", candidates), 2, range_width)
+    _check(delta, width, rows=rows, candidates=candidates)
+    return 2 * half_width(int(rows), float(delta), int(candidates), 2, float(width))
 
 
 _MOST = 10**300
 """More cannot be divided."""
 
 
-def _positive(name: str, value: object, advice: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf:
-        raise InputError(f"{name} must be a finite number above 0, got {value!r}; {advice}.", argument=name)
-    return float(value)
-
-
-def _width(value: object) -> float:
-    return _positive("width", value, "use 1 for accuracy")
-
-
-def _share(delta: object) -> float:
-    if isinstance(delta, bool) or not isinstance(delta, Real) or not 0 < float(delta) < 1:
-        raise InputError(f"delta must lie between 0 and 1, got {delta!r}; .05 is usual.", argument="delta")
-    return float(delta)
-
-
-def _count(name: str, value: Any) -> int:
-    check_count(name, value, usual="give how many there are")
-    if value > _MOST:
-        raise InputError(f"{name} must be at most 1e300, got a number of more digits.", argument=name)
-    return int(value)
+def _check(delta: float, width: float, **counts: int) -> None:
+    check_number("delta", delta, above=0, below=1, usual=".05 is usual")
+    check_number("width", width, above=0, usual="use 1 for accuracy")
+    for name, count in counts.items():
+        check_count(name, count, usual="give how many there are")
+        if count > _MOST:
+            raise InputError(f"{name} must be at most 1e300, got a number of more digits.", argument=name)
 
 
 ON_ALL_ROWS = "the expected performance, over training sets of as many rows as there are,"

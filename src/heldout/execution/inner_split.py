@@ -17,8 +17,8 @@ from sklearn.pipeline import Pipeline
 from heldout._sklearn import params_at, rows_at
 from heldout._streams import numpy_seed
 from heldout._types import Array, Booleans, Codes, Indices
-from heldout.data.checks import check_count
-from heldout.data.task import Task, shortened
+from heldout.data.checks import check_count, check_number
+from heldout.data.task import Task
 from heldout.errors import InputError
 from heldout.folds.plans import GroupsHeldOut
 from heldout.spaces.early_stopping import FitRows, stopper_of
@@ -60,10 +60,7 @@ class InnerSplit:
 
     def __post_init__(self) -> None:
         share, rounds = self.share, self.rounds
-        if isinstance(share, bool) or not isinstance(share, int | float | np.floating) or not 0 < share < 1:
-            raise InputError(
-                f"share must lie between 0 and 1, got {shortened(share)}; .1 is usual.", argument="share"
-            )
+        check_number("share", share, above=0, below=1, usual=".1 is usual")
         check_count("rounds", rounds, usual="20 is usual")
         # NumPy's numbers would be refused by LightGBM and would make the repr of a search another.
         object.__setattr__(self, "share", float(share))

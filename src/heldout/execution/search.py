@@ -15,6 +15,7 @@ from heldout import _defaults
 from heldout._text import counted
 from heldout._types import Indices
 from heldout.configurations import Configuration, Configurations
+from heldout.data.checks import check_number
 from heldout.data.limits import check_fits
 from heldout.data.task import Task, Truth, shortened
 from heldout.dropping import SearchStrategy, drop_rule_of
@@ -498,11 +499,7 @@ def _check_stoppable(search: Search, n_planned: int | None) -> None:
     most = search.stop_when_width
     if most is None:
         return
-    if isinstance(most, bool) or not isinstance(most, int | float | np.number) or not 0 < most < np.inf:
-        raise InputError(
-            f"stop_when_width must be a finite number above 0, in the units of the metric, or None, got {most!r}.",
-            argument="stop_when_width",
-        )
+    check_number("stop_when_width", most, above=0, usual="it is in the units of the metric, None for no such end")
     reason = _why_it_cannot_stop(search, n_planned)
     if reason:
         raise InputError(

@@ -19,8 +19,8 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 import numpy as np
 
 from heldout._types import Array, Booleans, Codes, Floats, Indices, Weightings
+from heldout.data.checks import check_number
 from heldout.data.task import TaskKind, Truth
-from heldout.errors import InputError
 from heldout.kernels.dispatch import CellSums, LossSums, total_weight
 from heldout.kernels.reference import class_weights
 from heldout.metrics.base import (
@@ -31,7 +31,6 @@ from heldout.metrics.base import (
     Sums,
     check_among,
     checked_probabilities,
-    is_number,
     positive_of,
 )
 from heldout.metrics.row_losses import Finish, OfRowLosses, most_drawn, one_cell
@@ -428,11 +427,7 @@ class FScore(ClassScore):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (is_number(self.beta) and 0 <= self.beta < np.inf):
-            raise InputError(
-                f"beta must be a finite number of at least 0, got {self.beta!r}; 1 and 2 are usual.",
-                argument="beta",
-            )
+        check_number("beta", self.beta, least=0, usual="1 and 2 are usual")
 
     @property
     def title(self) -> str:

@@ -20,8 +20,8 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from heldout._types import Array, Booleans, Counts, Floats, Indices, Weightings
+from heldout.data.checks import check_number
 from heldout.data.task import TaskKind, Truth
-from heldout.errors import InputError
 from heldout.kernels.dispatch import (
     AreaWithin,
     PrecisionSums,
@@ -43,7 +43,6 @@ from heldout.metrics.base import (
     Statistic,
     Sums,
     check_among,
-    is_number,
     positive_of,
 )
 from heldout.metrics.classification import Accuracy, ZeroOneLoss
@@ -457,11 +456,7 @@ class SensitivityAtSpecificity(Metric):
     needs = undefined_without = Needs.EVERY_CLASS
 
     def __post_init__(self) -> None:
-        if not (is_number(self.specificity) and 0 <= self.specificity <= 1):
-            raise InputError(
-                f"specificity must be a number from 0 to 1, got {self.specificity!r}; .9 is usual.",
-                argument="specificity",
-            )
+        check_number("specificity", self.specificity, least=0, most=1, usual=".9 is usual")
 
     stem = "sensitivity_at_specificity"
 
@@ -503,11 +498,7 @@ class PartialRocAuc(PairBased):
     needs = undefined_without = Needs.EVERY_CLASS
 
     def __post_init__(self) -> None:
-        if not (is_number(self.max_fpr) and 0 < self.max_fpr <= 1):
-            raise InputError(
-                f"max_fpr must be a number above 0 and at most 1, got {self.max_fpr!r}; .1 is usual.",
-                argument="max_fpr",
-            )
+        check_number("max_fpr", self.max_fpr, above=0, most=1, usual=".1 is usual")
 
     stem = "partial_roc_auc"
 

@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 
 from heldout._types import Array, Floats, Weightings
+from heldout.data.checks import check_number
 from heldout.data.task import TaskKind, Truth
-from heldout.errors import InputError
 from heldout.kernels.dispatch import Medians, RankCorrelations, total_weight
 from heldout.kernels.reference import weighted_sum
 from heldout.metrics.base import (
@@ -18,7 +18,6 @@ from heldout.metrics.base import (
     Response,
     Sums,
     hold_two_values,
-    is_number,
 )
 from heldout.metrics.row_losses import Finish, OfRowLosses, loss_sums
 
@@ -136,10 +135,7 @@ class PinballLoss(OfNumbers, OfRowLosses):
     )
 
     def __post_init__(self) -> None:
-        if not (is_number(self.alpha) and 0 <= self.alpha <= 1):
-            raise InputError(
-                f"alpha must be a number from 0 to 1, got {self.alpha!r}; .5 is the median.", argument="alpha"
-            )
+        check_number("alpha", self.alpha, least=0, most=1, usual=".5 is the median")
 
     stem = "mean_pinball_loss"
 

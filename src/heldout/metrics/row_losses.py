@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from heldout._types import Array, Booleans, Counts, Floats, Indices, Weightings
+from heldout.data.checks import check_number
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import CellSums, LossSums, best_out_of_bag, total_weight
@@ -307,12 +308,7 @@ class Bounded(AroundMetric, OfRowLosses):
                 f"{self.metric.name} is not one; leave it out.",
                 argument="most",
             )
-        if not is_number(self.most) or not 0 < self.most < np.inf:
-            raise InputError(
-                f"most must be a finite number above 0, got {self.most!r}; give the greatest loss that a row can "
-                "have.",
-                argument="most",
-            )
+        check_number("most", self.most, above=0, usual="give the greatest loss that a row can have")
         if isinstance(self.most, np.generic):  # the name is read back as Python's own number
             object.__setattr__(self, "most", self.most.item())
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from heldout._text import counted
 from heldout._types import Array, Booleans, Floats, Indices, Weightings
+from heldout.data.checks import check_number
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import ConcordanceSums
@@ -440,8 +441,8 @@ def squared_errors(
 
 def check_time(time: Any) -> None:
     """Refuse values that are no times; None stands for times that are not given yet."""
-    if time is not None and not (is_number(time) and 0 <= time < np.inf):
-        raise InputError(f"time must be a finite number of at least 0, got {time!r}.", argument="time")
+    if time is not None:
+        check_number("time", time, least=0)
 
 
 def check_within(parameter: str, times: tuple[float, ...], truth: Truth) -> None:

@@ -393,10 +393,6 @@ def _described(value: Any) -> Any:
     return getattr(value, "__name__", type(value).__name__) if callable(value) else value
 
 
-def scalar(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool | np.bool_)
-
-
 @dataclass(frozen=True, eq=False)
 class Choice:
     """What a rule chose under each of L weightings of the rows, such as bootstraps.

@@ -10,7 +10,8 @@ from scipy.stats import rankdata
 from heldout._types import Booleans, Floats, Indices
 from heldout.data.checks import check_count
 from heldout.errors import InputError
-from heldout.selection.base import ScoreTable, SelectionRule, first_greatest, scalar, tie_exactly
+from heldout.metrics.base import is_number
+from heldout.selection.base import ScoreTable, SelectionRule, first_greatest, tie_exactly
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,8 @@ class AverageRank(SelectionRule):
 
     def _checked_weights(self) -> tuple[float, ...]:
         listed: list[Any] = list(self.weights) if isinstance(self.weights, Sequence | np.ndarray) else []
-        if not listed or not all(scalar(weight) and 0 <= weight < np.inf for weight in listed) or not sum(listed):
+        are_weights = all(is_number(weight) and 0 <= weight < np.inf for weight in listed)
+        if not listed or not are_weights or not sum(listed):
             raise InputError(
                 "weights of average_rank must be finite numbers of at least 0 with a positive sum, got "
                 f"{self.weights!r}."

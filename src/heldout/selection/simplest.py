@@ -7,7 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from heldout._types import Booleans, Floats, Indices
+from heldout.data.checks import check_number
 from heldout.errors import InputError, NoExit
+from heldout.metrics.base import is_number
 from heldout.selection.base import (
     ScoreTable,
     SelectionFailedError,
@@ -15,7 +17,6 @@ from heldout.selection.base import (
     best_score,
     first_greatest,
     not_below,
-    scalar,
     tie_exactly,
 )
 
@@ -94,7 +95,7 @@ def _one(complexity: Any, params: Mapping[str, Any]) -> float:
             raise InputError(
                 f"the complexity function failed on {dict(params)}: {type(error).__name__}: {error}."
             ) from error
-    if not scalar(value) or np.isnan(value):
+    if not is_number(value):
         raise InputError(
             f"complexity must be a number, but {source} is {value!r} in {dict(params)}; give a function that makes "
             "it one.",
@@ -156,10 +157,7 @@ class Within(SimplestRule):
     words: ClassVar[str] = "the simplest configuration within a tolerance of the best score"
 
     def __post_init__(self) -> None:
-        if not scalar(self.tolerance) or not 0 <= self.tolerance < np.inf:
-            raise InputError(
-                f"tolerance must be a finite number of at least 0, got {self.tolerance!r}.", argument="tolerance"
-            )
+        check_number("tolerance", self.tolerance, least=0)
         super().__post_init__()
 
     def __call__(self, table: ScoreTable) -> Indices:

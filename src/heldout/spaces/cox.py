@@ -18,10 +18,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from heldout._sklearn import checked_weight
 from heldout._types import Array, Booleans, Floats
+from heldout.data.checks import check_number
 from heldout.data.task import TaskKind, array_of, survival_target, truth_of
 from heldout.errors import InputError, MissingExtraError
 from heldout.kernels.reference_cox import RiskSets, Steps, Ties
-from heldout.metrics.base import check_among, is_number
+from heldout.metrics.base import check_among
 from heldout.metrics.survival import ConcordanceIndex
 
 CLOSE_ENOUGH = 1e-9
@@ -377,11 +378,7 @@ class CoxRegression(CoxModel):
             When a parameter is invalid, there is no event, or the likelihood has no finite maximum.
         """
         check_among("ties", self.ties, ("efron", "breslow"))
-        if not (is_number(self.alpha) and 0 <= self.alpha < np.inf):
-            raise InputError(
-                f"alpha must be a finite number of at least 0, got {self.alpha!r}; 0 is no penalty.",
-                argument="alpha",
-            )
+        check_number("alpha", self.alpha, least=0, usual="0 is no penalty")
         X, target = self._checked_rows(X, y)
         weight = checked_weight(sample_weight, X, dtype=np.float64)
         _check_weights(weight, target["event"])

@@ -79,7 +79,7 @@ def test_the_published_form_has_the_whole_level():
 
 
 def test_a_wrong_share_is_refused():
-    with pytest.raises(ho.InputError, match="share must be 0 or lie between 0 and 1, got 1"):
+    with pytest.raises(ho.InputError, match="share must be a number of at least 0 and below 1, got 1"):
         ho.estimates.Zoom(share=1)
 
 

@@ -17,8 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from heldout._types import Booleans, Floats
-from heldout.data.checks import check_choice
-from heldout.errors import InputError
+from heldout.data.checks import check_choice, check_number
 from heldout.estimates.base import OVER_TRAINING_SETS, MethodWords, conclude, no_value
 from heldout.estimates.bootstrap import RowBootstrap, draws_of, flags_of_draws, map_draws
 from heldout.estimates.data_flags import flags_of_choice, flags_of_dependence
@@ -289,8 +288,7 @@ class LocallySimultaneous(AroundWinner):
     )
 
     def __post_init__(self) -> None:
-        if isinstance(self.share, bool) or not isinstance(self.share, int | float) or not 0 < self.share < 1:
-            raise InputError(f"share must lie between 0 and 1, got {self.share!r}; .1 is usual.", argument="share")
+        check_number("share", self.share, above=0, below=1, usual=".1 is usual")
         check_choice("plausible", self.plausible, PLAUSIBLE)
         super().__post_init__()
 
@@ -371,10 +369,7 @@ class Zoom(AroundWinner):
     )
 
     def __post_init__(self) -> None:
-        if isinstance(self.share, bool) or not isinstance(self.share, int | float) or not 0 <= self.share < 1:
-            raise InputError(
-                f"share must be 0 or lie between 0 and 1, got {self.share!r}; .1 is usual.", argument="share"
-            )
+        check_number("share", self.share, least=0, below=1, usual=".1 is usual")
         super().__post_init__()
 
     def _reach(self, noise: ScoreNoise, plausible: ScoreNoise, level: float) -> tuple[float, float, dict[str, Any]]:

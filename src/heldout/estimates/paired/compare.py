@@ -12,6 +12,7 @@ from heldout import _defaults
 from heldout._record import Record, Shown, TextTable, frame_of, rows_table
 from heldout._streams import RandomState
 from heldout._types import Booleans, Floats, Indices
+from heldout.data.checks import check_number
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Method
 from heldout.estimates.bootstrap import is_unbiased
@@ -254,11 +255,7 @@ class ConfigurationComparison(Shown):
             configurations.
         """
         level = self.evidence.settings.confidence_level if confidence_level is None else confidence_level
-        if not 0 < level < 1:
-            raise InputError(
-                f"confidence_level must lie between 0 and 1, got {confidence_level!r}; .9 is usual.",
-                argument="confidence_level",
-            )
+        check_number("confidence_level", level, above=0, below=1, usual=".9 is usual")
         spread = np.full(len(self.names), np.nan)
         spread[self.evidence.candidates] = p_values(self.scores)
         members = spread >= 1 - level

@@ -12,10 +12,10 @@ import numpy as np
 from heldout._text import counted, cut
 from heldout._types import Booleans, Floats, Indices
 from heldout.errors import InputError
+from heldout.metrics.base import is_number
 from heldout.report.configuration_scores import ConfigurationScores, configuration_scores
 from heldout.report.displays import base
 from heldout.scales import BAND, BLUE, MUTED, VERMILLION, plain
-from heldout.selection.base import scalar
 
 MOST_BINS = 5
 
@@ -133,7 +133,7 @@ def parameter_axis(scores: ConfigurationScores, name: str) -> ParameterAxis:
 def axis_of(name: str, title: str, configurations: Sequence[int], values: Sequence[Any]) -> ParameterAxis:
     """The axis of these values of these configurations."""
     places = np.array(configurations, dtype=np.intp)
-    if values and all(scalar(value) and math.isfinite(value) for value in values):
+    if values and all(is_number(value) and math.isfinite(value) for value in values):
         numbers = np.array([float(value) for value in values])
         return ParameterAxis(name, title, places, numbers, (), is_logarithmic(numbers))
     texts = [plain(value) for value in values]
@@ -168,7 +168,7 @@ def _among(axis: ParameterAxis, configurations: Indices) -> ParameterAxis:
 def _as_sorted(text: str, texts: Sequence[str], values: Sequence[Any]) -> tuple[int, float, str]:
     """Numbers among the values come first, by size; NaN is none of them."""
     value = values[texts.index(text)]
-    return (0, float(value), text) if scalar(value) and not math.isnan(value) else (1, 0.0, text)
+    return (0, float(value), text) if is_number(value) else (1, 0.0, text)
 
 
 def _influence(scores: ConfigurationScores, axis: ParameterAxis) -> float:

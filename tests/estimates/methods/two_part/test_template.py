@@ -217,11 +217,11 @@ def test_rows_that_lack_a_repeat_are_refused():
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ({"candidates": "all"}, "candidates must be 'best' or a share"),
+        ({"candidates": "all"}, "candidates must be a number above 0 and at most 1, got 'all'; .*'best'"),
         ({"candidates": 0.0}, "candidates must be"),
         ({"candidates": True}, "candidates must be"),
         ({"within_classes": "yes"}, "within_classes must be True or False, got 'yes'"),
-        ({"evaluation_share": 1.5}, "evaluation_share must be above 0 and up to 1, got 1.5"),
+        ({"evaluation_share": 1.5}, "evaluation_share must be a number above 0 and at most 1, got 1.5"),
         ({"configuration": 2}, r"use `evaluation_share=1.0` with it \(got 0.25\)"),
         ({"configuration": 2.5, "evaluation_share": 1.0}, "a name or an index, got 2.5"),
     ],

@@ -12,14 +12,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
 from heldout._streams import stream
 from heldout._types import Array, Booleans, Counts, Floats, Indices, Weightings
-from heldout.data.checks import checked_flag
+from heldout.data.checks import check_number, checked_flag
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
 from heldout.estimates.base import PREDICTIONS, Method, conclude, no_value
@@ -305,17 +305,10 @@ class TwoPart(Method):
 
     def __post_init__(self) -> None:
         best = isinstance(self.candidates, str) and self.candidates == "best"
-        if not best and not _is_share(self.candidates):
-            raise InputError(
-                f"candidates must be 'best' or a share above 0 and up to 1, got {self.candidates!r}; 0.1 sends the "
-                "best tenth to the second part.",
-                argument="candidates",
-            )
-        if not _is_share(self.evaluation_share):
-            raise InputError(
-                f"evaluation_share must be above 0 and up to 1, got {self.evaluation_share!r}; 0.25 is usual.",
-                argument="evaluation_share",
-            )
+        if not best:
+            usual = "0.1 sends the best tenth to the second part, 'best' the best one"
+            check_number("candidates", self.candidates, above=0, most=1, usual=usual)
+        check_number("evaluation_share", self.evaluation_share, above=0, most=1, usual="0.25 is usual")
         checked_flag("within_classes", self.within_classes)
         named = self.configuration
         if isinstance(named, bool) or not isinstance(named, str | int | np.integer | None):
@@ -531,10 +524,6 @@ def _best_of_second(evidence: Candidates, second: SecondPart, rows: Rows, column
         counts = indicator(rows, evidence.truth.n_rows)
         values = oriented(chooses.metric, chooses.all(counts))[0, columns]
     return int(np.argmax(np.where(np.isnan(values), -np.inf, tie_exactly(values))))
-
-
-def _is_share(number: Any) -> bool:
-    return isinstance(number, float | int | np.floating) and not isinstance(number, bool) and bool(0 < number <= 1)
 
 
 def _listed(shares: frozenset[Share]) -> str:
