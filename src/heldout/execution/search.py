@@ -1,9 +1,10 @@
 """A search: all settings that decide its result."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -19,8 +20,9 @@ from heldout.data.checks import check_number
 from heldout.data.limits import check_fits
 from heldout.data.task import Task, Truth, shortened
 from heldout.dropping import SearchStrategy, drop_rule_of
-from heldout.dropping.base import Course, DropRule
+from heldout.dropping.base import Course
 from heldout.errors import HeldoutWarning, InputError
+from heldout.estimates.base import Method
 from heldout.estimates.candidates import check_selects, undrawable
 from heldout.estimates.methods import method_of
 from heldout.estimates.of_search import Estimation, check_applicable, is_default, method_for, refused_on_splits
@@ -352,34 +354,19 @@ def check_search(search: Search, n_planned: int | None = None) -> None:
     n_configurations = len(search.configurations) if n_planned is None else n_planned
     check_fits(n_configurations, search.folds.n_splits)
     _check_settings(search)
-    if search.deploy == "bounded":
-        _check_deployable(search)
-    if search.early_stopping is not None:
-        _check_stopping(search.early_stopping, search.configurations, search.routed)
-    metrics = [metric for name in search.metrics_read if (metric := search.scoring.metrics.get(name))]
     if n_planned is None:
         search.rule.check(n_configurations, search.configurations.params, search.metrics_read)
-    elif search.strategy is not None:
-        raise InputError(
-            f"`drop={search.strategy.name!r}` races all configurations from the start, and an adaptive search "
-            "proposes them one after another; use `drop='bootstrap'`.",
-            argument="drop",
-        )
     elif search.folds.halves:
         raise InputError(
             "an adaptive search cannot fit its winner in halves of the rows, which the splits of `cv=` have; use "
             "`cv=ho.protocols.repeated_hold_out(50, 0.2)`.",
             argument="cv",
         )
+    metrics = [metric for name in search.metrics_read if (metric := search.scoring.metrics.get(name))]
     check_selects(metrics, n_configurations if n_planned is None else 2)
-    if search.drop is not None:
-        _check_droppable(search, search.drop)
-    _check_stoppable(search, n_planned)
-    if search.training_size_correction and (reason := _why_no_size_correction(search, n_planned)):
-        raise InputError(
-            f"`training_size_correction=True` does not fit: {reason}; leave it out.",
-            argument="training_size_correction",
-        )
+    for name in _asked_for(search, _WHY_NOT):
+        if reason := _WHY_NOT[name](search, n_planned):
+            raise _refusal(search, name, reason)
     if too_few_to_draw(search.task, search.scoring) is None:  # else a warning says that there will be no estimate
         _check_splits(search)
 
@@ -395,14 +382,10 @@ _OF_ONE_SEARCH = {
 def check_repeated(search: Search) -> None:
     """Refuse, before anything is fitted, a search that a protocol cannot repeat."""
     if search.strategy is not None:
-        raise InputError(
-            f"`drop={search.strategy.name!r}` plans its own splits, and here the protocol plans them; use another "
-            "rule, such as `drop='bootstrap'`.",
-            argument="drop",
-        )
-    for name, why in _OF_ONE_SEARCH.items():
-        if (value := getattr(search, name)) != getattr(SearchSpec, name):
-            raise InputError(f"`{name}={value!r}` {why}; leave it out.", argument=name)
+        reason = "plans its own splits, and here the protocol plans them; use another rule, such as"
+        raise _refusal(search, "drop", f"{reason} `drop='bootstrap'`")
+    for name in _asked_for(search, _OF_ONE_SEARCH):
+        raise _refusal(search, name, f"{_OF_ONE_SEARCH[name]}; leave it out")
     if search.folds.halves:
         raise InputError(
             "splits of halves of the rows are for a search with `method='conservative_z'`, and a protocol does not "
@@ -412,100 +395,83 @@ def check_repeated(search: Search) -> None:
     check_search(search)
 
 
+def _asked_for(search: Search, names: Iterable[str]) -> Iterator[str]:
+    """The options among these that a search has not at their defaults."""
+    return (name for name in names if getattr(search, name) != getattr(SearchSpec, name))
+
+
+def _refusal(search: Search, name: str, reason: str) -> InputError:
+    """The error for an option that a search cannot have; ``reason``: the rest of the sentence."""
+    value = getattr(search, name)
+    plain = float(value) if isinstance(value, np.number) else getattr(value, "name", value)
+    value = value.words if isinstance(value, InnerSplit) else repr(plain)
+    return InputError(f"`{name}={value}` {reason}.", argument=name)
+
+
 def _check_settings(search: Search) -> None:
     """Refuse, before anything is fitted, settings that do not go together."""
     scoring, estimation = search.scoring, search.estimation
     estimation.check()
     check_applicable(estimation.method, scoring.metrics, search.metrics_read)
     if estimation.scale_of_selection != "folds" and scoring.metrics.get(scoring.refit_metric) is None:
-        raise InputError(
-            f"`aggregate={estimation.scale_of_selection!r}` scores rows of several folds, but the scorer "
-            f"'{scoring.refit_metric}' cannot be opened; use `aggregate='folds'`, or a scorer made by make_scorer.",
-            argument="aggregate",
-        )
+        reason = f"scores rows of several folds, but the scorer '{scoring.refit_metric}' cannot be opened; use"
+        raise _refusal(search, "aggregate", f"{reason} `aggregate='folds'`, or a scorer made by make_scorer")
     for name, metric in scoring.metrics.items() if estimation.scale_of_selection == "within" else ():
-        reason = unfit_within(metric) if metric is not None else f"the scorer '{name}' cannot be opened"
-        if reason:
-            raise InputError(f"{reason}.")
+        unfit = unfit_within(metric) if metric is not None else f"the scorer '{name}' cannot be opened"
+        if unfit:
+            raise InputError(f"{unfit}.")
 
 
-def _check_stopping(split: InnerSplit, configurations: Sequence[Configuration], routed: Routing) -> None:
-    """Refuse an inner split for models that cannot stop early, and beside rows that are passed for the same end.
+def _why_no_bounded_model(search: Search, _: int | None) -> str:
+    """Why no model that was tested can be deployed: there is none, or there are several."""
+    n_splits = search.folds.n_splits
+    if n_splits != 1:
+        several = f"deploys the model that one hold-out tested, and here are {n_splits} splits with a model each"
+        return f"{several}; use `cv=ho.protocols.hold_out()`"
+    return "" if search.refit else "needs a model to deploy, got `refit=False`; leave one of them out"
+
+
+def _why_no_stopping(search: Search, _: int | None) -> str:
+    """Why models cannot stop on an inner split: they never can, or were passed rows for the same end.
 
     The configurations of an adaptive search are not known yet.
     """
+    configurations, routed = search.configurations, search.routed
     if configurations and not any(can_stop(configuration.fresh()) for configuration in configurations):
         kinds = dict.fromkeys(type(model_within(each.fresh())).__name__ for each in configurations)
-        raise InputError(
-            f"`early_stopping={split.words}` is for {STOPPING_MODELS}, got {', '.join(kinds)}; leave it out.",
-            argument="early_stopping",
+        return f"is for {STOPPING_MODELS}, got {', '.join(kinds)}; leave it out"
+    params = (name for fit_params in (routed.fit, *routed.fit_of_model.values()) for name in fit_params)
+    passed = next(filter(holds_rows, params), None)
+    return "" if passed is None else f"and `{passed}=` both give rows to stop on; leave one of them out"
+
+
+def _why_no_dropping(search: Search, n_planned: int | None) -> str:
+    """Why a drop rule cannot judge such a search."""
+    scoring, rule, task, race = search.scoring, search.rule, search.task, search.race
+    if n_planned is not None and search.strategy is not None:
+        return (
+            "races all configurations from the start, and an adaptive search proposes them one after another; use "
+            "`drop='bootstrap'`"
         )
-    for fit_params in (routed.fit, *routed.fit_of_model.values()):
-        passed = next((name for name in fit_params if holds_rows(name)), None)
-        if passed is not None:
-            raise InputError(
-                f"`early_stopping={split.words}` and `{passed}=` both give rows to stop on; leave one of them out.",
-                argument="early_stopping",
-            )
-
-
-def _check_deployable(search: Search) -> None:
-    """Refuse to deploy the model that was tested where there is none, or several."""
-    n_splits = search.folds.n_splits
-    if n_splits != 1:
-        raise InputError(
-            f"`deploy='bounded'` deploys the model that one hold-out tested, and here are {n_splits} splits with a "
-            f"model each; use `cv=ho.protocols.hold_out()`.",
-            argument="deploy",
-        )
-    if not search.refit:
-        raise InputError(
-            "`deploy='bounded'` needs a model to deploy, got `refit=False`; leave one of them out.",
-            argument="deploy",
-        )
-
-
-def _check_droppable(search: Search, drop: DropRule) -> None:
-    """Refuse a drop rule that cannot judge such a search."""
-    scoring = search.scoring
     metric = scoring.metrics.get(scoring.refit_metric)
     if metric is None:
-        raise InputError(
-            f"`drop={drop.name!r}` compares held-out predictions, but the scorer '{scoring.refit_metric}' cannot "
-            f"be opened; use `drop=None`, or a scorer made by make_scorer.",
-            argument="drop",
-        )
-    rule = search.rule
+        closed = f"compares held-out predictions, but the scorer '{scoring.refit_metric}' cannot be opened"
+        return f"{closed}; use `drop=None`, or a scorer made by make_scorer"
     if isinstance(rule, CallableRefit) or rule.reads_models:
         what = "a callable refit" if isinstance(rule, CallableRefit) else "a rule that counts in fitted models"
-        raise InputError(
-            f"`drop={drop.name!r}` needs the current best at every barrier, and {what} chooses only at the end; "
-            f"use `drop=None`, or a rule of `selection=`.",
-            argument="drop",
-        )
-    task = search.task
-    race = search.race
+        late = f"needs the current best at every barrier, and {what} chooses only at the end"
+        return f"{late}; use `drop=None`, or a rule of `selection=`"
     course = Course(len(race.splits), race.n_folds, task.groups is not None, task.sample_weight is not None)
-    reason = drop.unfit(metric, course)
-    if reason:
-        raise InputError(
-            f"`drop={drop.name!r}` does not fit: {reason}; `drop='bootstrap'` fits every metric.",
-            argument="drop",
-        )
+    reason = search.drop.unfit(metric, course)
+    return f"does not fit: {reason}; `drop='bootstrap'` fits every metric" if reason else ""
 
 
-def _check_stoppable(search: Search, n_planned: int | None) -> None:
-    """Refuse, before anything is fitted, a search that cannot stop early."""
+def _why_no_end(search: Search, n_planned: int | None) -> str:
+    """Why a search cannot end when an interval is tight."""
     most = search.stop_when_width
-    if most is None:
-        return
     check_number("stop_when_width", most, above=0, usual="it is in the units of the metric, None for no such end")
     reason = _why_it_cannot_stop(search, n_planned)
-    if reason:
-        raise InputError(
-            f"`stop_when_width={float(most)!r}` does not fit: {reason}; leave it out.",
-            argument="stop_when_width",
-        )
+    return f"does not fit: {reason}; leave it out" if reason else ""
 
 
 def _why_it_cannot_stop(search: Search, n_planned: int | None) -> str:
@@ -534,22 +500,36 @@ def _why_it_cannot_stop(search: Search, n_planned: int | None) -> str:
 
 
 def _why_no_size_correction(search: Search, n_planned: int | None) -> str:
-    """Why a value cannot be corrected for training size, as half a sentence; empty if it can."""
-    if search.method is None:
-        return "no estimate is made"
-    if n_planned is not None:
-        return "an adaptive search knows only at its end which configurations compete"
-    if search.stop_when_width is not None:
-        return "a search with `stop_when_width` may end before all folds are done"
+    """Why a value cannot be corrected for training size."""
     closed = next((name for name, metric in search.scoring.metrics.items() if metric is None), None)
-    if closed is not None:
-        return f"it scores held-out predictions, and the scorer '{closed}' cannot be opened"
-    if not search.folds.without_two:
-        return (
+    if search.method is None:
+        reason = "no estimate is made"
+    elif n_planned is not None:
+        reason = "an adaptive search knows only at its end which configurations compete"
+    elif search.stop_when_width is not None:
+        reason = "a search with `stop_when_width` may end before all folds are done"
+    elif closed is not None:
+        reason = f"it scores held-out predictions, and the scorer '{closed}' cannot be opened"
+    elif not search.folds.without_two:
+        reason = (
             f"it needs {FEWEST} to {MOST} folds that test every row once, by models of all others, such as `cv=5`, "
             f"and got {counted(len(search.folds.of_first_repeat), 'split')} of another kind or number"
         )
-    return ""
+    else:
+        return ""
+    return f"does not fit: {reason}; leave it out"
+
+
+_WHY_NOT: Mapping[str, Callable[[Search, int | None], str]] = MappingProxyType(
+    {
+        "deploy": _why_no_bounded_model,
+        "early_stopping": _why_no_stopping,
+        "drop": _why_no_dropping,
+        "stop_when_width": _why_no_end,
+        "training_size_correction": _why_no_size_correction,
+    }
+)
+"""By option: why a search that asks for it cannot have it, as the rest of a sentence; empty if it can."""
 
 
 def _check_splits(search: Search) -> None:
@@ -559,28 +539,18 @@ def _check_splits(search: Search) -> None:
     check_fits_rows(estimation.blocks, int((folds.labels >= 0).any(axis=1).sum()))
     metric = search.scoring.metrics.get(search.scoring.refit_metric)
     lacking = unscored_splits(metric, task.truth, folds, all_of_them=True)
-    if lacking and estimation.scale_of_selection != "pooled" and estimation.method is None:
-        raise InputError(
-            f"{lacking}, so no configuration would have a score; use larger folds, or `aggregate='pooled'`, which "
-            "scores all held-out rows together."
-        )
-    if lacking and estimation.method is not None and "predictions" not in method_of(estimation.method).reads:
-        raise InputError(
-            f"method '{method_of(estimation.method).name}' compares scores of single splits, and {lacking}; use "
-            f"larger folds, or `method={_defaults.METHOD!r}`.",
-            argument="method",
-        )
-    if estimation.method is not None and method_of(estimation.method).needs_test_share:
-        _check_subsampled(search)
-    if estimation.method is not None and method_of(estimation.method).needs_halves and not folds.halves:
-        raise InputError(
-            f"method '{method_of(estimation.method).name}' reads fits in halves of the rows, and here are "
-            f"{folds.n_splits} splits without halves; use `cv=ho.protocols.paired_hold_out()`, or "
-            "`method='corrected_t'`.",
-            argument="method",
-        )
+    if estimation.method is None:
+        if lacking and estimation.scale_of_selection != "pooled":
+            raise InputError(
+                f"{lacking}, so no configuration would have a score; use larger folds, or `aggregate='pooled'`, "
+                "which scores all held-out rows together."
+            )
+        return
+    method = method_of(estimation.method)
+    if reason := _why_no_method(search, method, lacking):
+        raise InputError(f"method '{method.name}' {reason}.", argument="method")
     # Of the default method the estimate says why it has no value.
-    if estimation.method is None or is_default(estimation.method) or metric is None or search.drop:
+    if is_default(estimation.method) or metric is None or search.drop:
         return
     names = search.configurations.names or ("one", "another")  # of an adaptive search they are not known yet
     refused = refused_on_splits(task, folds, estimation, metric, names)
@@ -588,21 +558,24 @@ def _check_splits(search: Search) -> None:
         raise InputError(refused)
 
 
-def _check_subsampled(search: Search) -> None:
-    """Refuse a method for repeated subsampling on other splits, or with a winner that is no best mean."""
-    name = method_of(search.method).name
-    if search.folds.test_share is None:
-        raise InputError(
-            f"method '{name}' is for repeated subsampling, in which each split draws its test rows anew, but here "
-            f"are {search.folds.n_splits} other splits; use "
-            "`cv=ho.protocols.repeated_hold_out(50, 0.2)`, or "
-            f"`method={_defaults.METHOD!r}`.",
-            argument="method",
+def _why_no_method(search: Search, method: Method, lacking: str) -> str:
+    """Why a method is not for the splits; ``lacking``: what none of them has, of ``unscored_splits``."""
+    folds, other = search.folds, f"or `method={_defaults.METHOD!r}`"
+    if lacking and "predictions" not in method.reads:
+        return f"compares scores of single splits, and {lacking}; use larger folds, {other}"
+    if method.needs_test_share and folds.test_share is None:
+        return (
+            "is for repeated subsampling, in which each split draws its test rows anew, but here are "
+            f"{folds.n_splits} other splits; use `cv=ho.protocols.repeated_hold_out(50, 0.2)`, {other}"
         )
-    if search.scale_of_selection != "folds":
-        raise InputError(
-            f"method '{name}' assumes that the winner has the best mean over splits, got "
-            f"`aggregate={search.aggregate!r}`; use `aggregate='folds'`, or "
-            f"`method={_defaults.METHOD!r}`.",
-            argument="method",
+    if method.needs_test_share and search.scale_of_selection != "folds":
+        return (
+            f"assumes that the winner has the best mean over splits, got `aggregate={search.aggregate!r}`; use "
+            f"`aggregate='folds'`, {other}"
         )
+    if method.needs_halves and not folds.halves:
+        return (
+            f"reads fits in halves of the rows, and here are {folds.n_splits} splits without halves; use "
+            "`cv=ho.protocols.paired_hold_out()`, or `method='corrected_t'`"
+        )
+    return ""
