@@ -20,11 +20,11 @@ from heldout.advice.costs import (
     worst_case_of,
 )
 from heldout.advice.flat_vs_nested import Expected, expected_change, installed_evidence
-from heldout.advice.recommendation import Recommendation, between, recommendation, said
+from heldout.advice.recommendation import Recommendation, recommendation, said
 from heldout.arguments.search import SearchArguments
 from heldout.data.checks import check_seconds
 from heldout.data.limits import check_jobs
-from heldout.data.task import TaskKind
+from heldout.execution.listeners.words import duration
 
 SMALL = 100
 """Rows below which the article advises repeats rather than dropping."""
@@ -109,9 +109,10 @@ class Advice(Record):
 
     def tables(self) -> list[TextTable]:
         """The method to use, a row per protocol, the reasons, and where they may not hold."""
-        rows = [
-            (TITLES[one.protocol], between(one.fewest, one.most), one.time, one.bias_text) for one in self.costs
-        ]
+        rows = []
+        for one in self.costs:
+            fits = f"{one.most:,}" if one.fewest == one.most else f"{one.fewest:,} to {one.most:,}"
+            rows.append((TITLES[one.protocol], fits, one.time, one.bias_text))
         method, *reasons = self.sentences
         parts = [TextTable(method), TextTable("", HEAD, tuple(rows)), TextTable("Why:", notes=tuple(reasons))]
         doubts = TextTable("Where this may not hold:", notes=self.warnings)
@@ -253,46 +254,24 @@ def advice_on(
 
 
 def _facts(problem: SearchProblem, advice: Advice) -> dict[str, Any]:
-    """What the sentences name, and which of them apply."""
-    n, several, families = problem.n_units, problem.n_configurations > 1, advice.families
-    folds, task, rarest = problem.n_folds, problem.search.task, problem.rarest_class
-    corrects = several and problem.metric is not None and advice.recommendation.case != "adaptive"
-    allowed, kind = advice.auto_folds or folds, task.truth.kind
-    # The scenario whose number of algorithms, 3 or 12, is nearer to the user's number of families.
-    nearest = min(advice.changes, key=lambda one: abs(math.log(one.algorithms / len(families))), default=None)
+    """What the sentences are about, beside the search and the advice."""
+    task, families = problem.search.task, advice.families
     rows = [line.rows // 2 for line in installed_evidence()]
-    tried = sum(one.n_fitted + one.n_failed for one in families)
-    untimed = _names(families, lambda one: math.isnan(one.seconds))
     return {
         "advice": advice,
-        "one configuration": not several,
-        "nested": several and advice.cost("nested_cv"),
-        "flat": advice.cost("cv"),
-        "bced": advice.cost("bced"),
-        "opaque": problem.metric is None and advice.metric,
-        "corrects": corrects,
+        "problem": problem,
         "units": "rows" if task.groups is None else "groups",
-        "few": corrects and n < SMALL and n,
-        "many": corrects and n >= SMALL and n,
-        "n_folds": folds,
-        "more_folds": allowed > folds > 1 and allowed,
-        "one family": several and len(families) == 1,
-        "groups": task.groups is not None and n,
-        "rare": rarest and rarest[1] < FEW_IN_A_FOLD * folds and rarest,
-        "time order": not problem.search.folds.exchangeable,
-        "refusal": problem.refusal,
-        "nearest": nearest,
-        "rows": nearest and between(nearest.least_rows, nearest.most_rows),
-        "worst": advice.worst_case,
-        "wide": nearest and _names(families, lambda one: one.n_hyperparameters > MOST_HYPERPARAMETERS),
-        "unlike": (kind is not TaskKind.BINARY or advice.metric != "accuracy") and kind.value,
-        "beyond": nearest and not min(rows) <= n <= max(rows) and n,
-        "evidence": between(min(rows), max(rows)),
-        "tried": tried,
-        "failures": [*advice.failures.items()],
-        "n_failed": len(advice.failures),
-        "untimed": tried and untimed,
-        "once": tried and not untimed and _names(families, lambda one: math.isnan(one.variance)),
+        "kind": task.truth.kind.value,
+        "small": SMALL,
+        "few_in_a_fold": FEW_IN_A_FOLD,
+        # The scenario whose number of algorithms, 3 or 12, is nearer to the user's number of families.
+        "nearest": min(advice.changes, key=lambda one: abs(math.log(one.algorithms / len(families))), default=None),
+        "rows_of_evidence": (min(rows), max(rows)),
+        "tried": sum(one.n_fitted + one.n_failed for one in families),
+        "spent": duration(advice.seconds_spent),
+        "wide": _names(families, lambda one: one.n_hyperparameters > MOST_HYPERPARAMETERS),
+        "untimed": _names(families, lambda one: math.isnan(one.seconds)),
+        "once": _names(families, lambda one: math.isnan(one.variance)),
     }
 
 

@@ -21,7 +21,6 @@ from scipy.stats import t as student
 from heldout import _defaults, studies
 from heldout._streams import stream
 from heldout._text import number_text
-from heldout.advice.recommendation import signed
 from heldout.arguments.search import SearchArguments
 from heldout.configurations import Configuration
 from heldout.data.checks import call_in, preset_names
@@ -37,6 +36,7 @@ from heldout.folds.plans import events_of, number_of_folds
 from heldout.folds.splits import Split
 from heldout.metrics.base import Metric
 from heldout.protocols.nested.plan import NestedFolds, nested_folds
+from heldout.report.templating import signed
 from heldout.spaces.presets import PRESETS, kind_of_target, preset, published_space, published_spaces
 
 

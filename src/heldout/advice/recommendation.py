@@ -1,31 +1,26 @@
 """Which method and which interval for what a user has, with what they gave in the nearest cell of the test bed."""
 
 import math
-import re
-import string
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from heldout._record import Record, TextTable
 from heldout._registry import registered
-from heldout._text import counted, number_text
 from heldout.data.checks import check_choice, check_count
 from heldout.errors import InputError
 from heldout.estimates import coverage
 from heldout.estimates.coverage import CellEvidence
-from heldout.execution.listeners.words import duration
 from heldout.metrics.named import metric_named
+from heldout.report.templating import sentences
 
-TEXTS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
-    (files("heldout.advice") / "advice.toml").read_text(encoding="utf-8")
-)
-"""Of ``advice.toml``."""
+_FOLDER = files("heldout.advice")
 
 
 @dataclass(frozen=True)
@@ -50,7 +45,10 @@ class Case:
     ask: str
 
 
-CASES: Mapping[str, Case] = {name: Case(**texts) for name, texts in TEXTS["cases"].items()}
+CASES: Mapping[str, Case] = {
+    name: Case(**texts)
+    for name, texts in tomllib.loads((_FOLDER / "advice.toml").read_text(encoding="utf-8"))["cases"].items()
+}
 """Every case by its name."""
 FEWEST_FOLDS = 10
 """Folds below which a bootstrap of folds covers less than its level."""
@@ -194,13 +192,14 @@ def recommendation(
         "adaptive": case == "adaptive",
         "figures": figures,
         "level": coverage.LEVEL,
-        "reference": reference if reference != figures else None,
+        "reference": reference,
         "few_folds": folds if case == "fold scores" and folds < FEWEST_FOLDS else None,
         "fewest": FEWEST_FOLDS,
         "metric": metric,
-        "like": like if figures and like != str(metric).removeprefix("neg_") else None,
-        "far": n_rows if figures and abs(math.log(n_rows / figures.rows)) > math.log(coverage.FAR) else None,
-        "remedy": figures and _remedy(figures),
+        "like": like,
+        "n_rows": n_rows,
+        "is_far": figures and abs(math.log(n_rows / figures.rows)) > math.log(coverage.FAR),
+        "better": figures and _remedy(figures),
     }
     return Recommendation(
         case, row.method, row.interval, row.ask.format(metric=metric), metric, int(n_rows), int(n_configurations),
@@ -223,49 +222,13 @@ def _case(
     return "hold-out, one accuracy" if is_share and is_one else "hold-out"
 
 
-def _remedy(figures: CellEvidence) -> str:
-    """The narrowest interval of the cell that holds its level, if that of the figures does not."""
-    if not figures.covers_too_little:
-        return ""
+def _remedy(figures: CellEvidence) -> CellEvidence | None:
+    """That with the narrowest interval of the cell that holds its level, if that of the figures does not."""
     cells = [cell for cell in coverage.installed_bed() if cell.place == figures.place]
     able = [cell for cell in cells if cell.coverage > figures.coverage and not cell.covers_too_little]
-    better = min(able, key=lambda cell: cell.width_ratio, default=None)
-    remedies = TEXTS["remedies"]
-    return str(remedies["none"] if better is None else remedies["some"].format(**asdict(better)))
+    return min(able, key=lambda cell: cell.width_ratio, default=None)
 
 
 def said(part: str, facts: Mapping[str, Any]) -> tuple[str, ...]:
-    """The sentences of a part that apply: all facts are there that the text names, and the one of its name."""
-    return tuple(
-        _FORMATTER.vformat(text, (), facts)
-        for name, text in TEXTS[part].items()
-        if facts.get(name, True) and all(facts[fact] for fact in re.findall(r"{(\w+)", text))
-    )
-
-
-class _Formatter(string.Formatter):
-    """Format as ``str.format`` does, and numbers with a unit: ``{n:row}`` is "1 row" or "2 rows"."""
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        if value != value:
-            return number_text(None, 3)
-        if format_spec in _FORMATS:
-            return _FORMATS[format_spec](value)
-        return counted(value, format_spec) if format_spec.isalpha() else format(value, format_spec)
-
-
-def signed(value: float) -> str:
-    """A difference with its sign."""
-    return ("" if value == 0 else "+" if value > 0 else "−") + number_text(abs(value), 3)
-
-
-_FORMATS: Mapping[str, Callable[[float], str]] = {
-    "time": duration,
-    "signed": signed,
-    "small": lambda value: number_text(value, 3),
-}
-_FORMATTER = _Formatter()
-
-
-def between(least: int, most: int) -> str:
-    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    """The sentences of a template of the advice."""
+    return sentences(Path(str(_FOLDER / "templates" / f"{part}.jinja")), facts)

@@ -77,13 +77,20 @@ def columns_of(X: Any) -> Facts | None:
         n_missing = int(np.isnan(X.data).sum()) if X.data.dtype.kind == "f" else 0
         return Facts(rows=rows, total=total, missing=n_missing, columns_with_gaps=0, rows_with_gaps=0, listed=())
     columns = [rows_at(X, place, axis=1) for place in range(total)] if hasattr(X, "columns") else np.asarray(X).T
-    arrays = [(name, np.asarray(column)) for name, column in zip(column_names(X), columns, strict=True)]
-    gaps = [missing(array) for _, array in arrays]
+    arrays, names = [np.asarray(column) for column in columns], column_names(X)
+    gaps = [missing(array) for array in arrays]
     counts = [int(gap.sum()) for gap in gaps]
     places = sorted(range(total), key=lambda place: (-counts[place], place))[:MOST_COLUMNS]
-    shown = [(*arrays[place], gaps[place]) for place in sorted(places)]
-    listed = [_summary(*each) for each in shown]
-    numbers = {place: values for place, each in enumerate(shown) if (values := _numbers(*each[1:])) is not None}
+    listed, numbers = [], {}
+    for place in sorted(places):
+        known = arrays[place][~gaps[place]]
+        if known.dtype.kind == "O" and len(known) and all(type(value) in (int, float) for value in known.tolist()):
+            known = known.astype(float)
+        listed.append(Facts(_NOTHING, name=names[place], missing=counts[place], **_summary(known)))
+        if known.dtype.kind in "fiub":
+            values = np.full(rows, np.nan)
+            values[~gaps[place]] = known
+            numbers[len(listed) - 1] = np.where(np.isfinite(values), values, np.nan)
     strongest = strongest_correlations([listed[place].name for place in numbers], [*numbers.values()])
     for place, correlation in zip(numbers, strongest, strict=True):
         listed[place]["correlation"] = correlation
@@ -104,59 +111,35 @@ def column_names(X: Any) -> tuple[str, ...]:
     return tuple(f"column {place}" for place in range(X.shape[1]))
 
 
-def _known(array: Any, gap: Any) -> Any:
-    known = array[~gap]
-    is_numbers = (
-        array.dtype.kind == "O" and len(known) and all(type(each) in (int, float) for each in known.tolist())
-    )
-    return known.astype(float) if is_numbers else known
-
-
-def _numbers(array: Any, gap: Any) -> Any:
-    """The numbers of a column (N,), NaN where there is none; None for a column of something else."""
-    known = _known(array, gap)
-    if known.dtype.kind not in "fiub":
-        return None
-    numbers = np.full(len(array), np.nan)
-    numbers[~gap] = known
-    return np.where(np.isfinite(numbers), numbers, np.nan)
-
-
-def _summary(name: str, array: Any, gap: Any) -> Facts:
-    known, n_missing = _known(array, gap), int(gap.sum())
-    kind, more = "times", {}
-    if known.dtype.kind == "b":
-        known = known.astype(str)
-        kind, more = "yes or no", _frequent(known)
-    elif known.dtype.kind in "fiu":
-        kind, more = _numbers_summary(known[np.isfinite(known)])
-    elif known.dtype.kind not in "mM":
-        known = np.array([str(value) for value in known.tolist()], dtype=str)
-        kind, more = "categories", _frequent(known)
-    distinct = len(np.unique(known))
-    return Facts({"name": name, "kind": kind, "missing": n_missing, "distinct": distinct, **_NOTHING, **more})
-
-
 _NOTHING = {"low": None, "median": None, "high": None, "most_common": "", "counts": (), "correlation": None}
 """What only some kinds of columns have."""
 
 
-def _numbers_summary(finite: Floats) -> tuple[str, dict[str, Any]]:
-    if not finite.size:
-        return "numbers", {}
-    low, median, high = (float(value) for value in np.quantile(finite, [0.0, 0.5, 1.0]))
-    is_range = low < high and np.isfinite(high - low)
-    counts = tuple(np.histogram(finite, BINS)[0].tolist()) if is_range else ()
-    kind = "whole numbers" if bool((finite == np.floor(finite)).all()) else "numbers"
-    return kind, {"low": low, "median": median, "high": high, "counts": counts}
-
-
-def _frequent(texts: Any) -> dict[str, Any]:
-    """The most frequent text, and how often the most frequent ones occur."""
-    if not len(texts):
-        return {}
-    found, counts = np.unique(texts, return_counts=True)
+def _summary(known: Any) -> dict[str, Any]:
+    """The kind of a column, and how its known values are distributed."""
+    code = known.dtype.kind
+    if code in "mM":
+        return {"kind": "times", "distinct": len(np.unique(known))}
+    if code in "fiu":
+        finite, distinct = known[np.isfinite(known)], len(np.unique(known))
+        if not finite.size:
+            return {"kind": "numbers", "distinct": distinct}
+        low, median, high = (float(value) for value in np.quantile(finite, [0.0, 0.5, 1.0]))
+        is_range = low < high and np.isfinite(high - low)
+        bars = np.histogram(finite, BINS)[0].tolist() if is_range else ()
+        kind = "whole numbers" if bool((finite == np.floor(finite)).all()) else "numbers"
+        return {
+            "kind": kind,
+            "distinct": distinct,
+            "low": low,
+            "median": median,
+            "high": high,
+            "counts": tuple(bars),
+        }
+    texts, counts = np.unique(np.array([str(value) for value in known.tolist()], dtype=str), return_counts=True)
     return {
-        "most_common": str(found[counts.argmax()]),
+        "kind": "yes or no" if code == "b" else "categories",
+        "distinct": len(texts),
+        "most_common": str(texts[counts.argmax()]) if len(texts) else "",
         "counts": tuple(sorted(counts.tolist(), reverse=True)[:BINS]),
     }

@@ -43,11 +43,10 @@ from heldout.report.displays.race import race_of, sources_of
 from heldout.report.displays.ranking import leaderboard_facts
 from heldout.report.entries import OPTIONAL, Facts
 from heldout.report.headline import (
-    Contest,
-    calibration_advice,
     delivered_sentence,
     distribution_of,
     headline_of,
+    is_choice,
     is_ensemble,
     method_sentences,
     number_facts,
@@ -62,6 +61,7 @@ from heldout.report.ranking import (
     rank_configurations,
 )
 from heldout.report.study import evaluation_of_protocol, record_of_deployed, study, text_of
+from heldout.report.templating import sentence
 from heldout.report.validation_facts import validation_facts
 from heldout.result import Evaluation
 from heldout.scales import Scale, plain, scale_of_estimate, scale_of_metric
@@ -137,11 +137,12 @@ def _estimate_facts(estimate: Estimate) -> Facts:
     provenance, rows = estimate.provenance, estimate.n_rows_used
     scale, _ = scale_of_estimate(estimate)
     n = int(provenance.get("n_candidates", 1))
-    contest = Contest(estimate.selected_name, n, rows, "held-out predictions" if rows else "scores of splits")
+    contest = {"winner": estimate.selected_name, "candidates": n, "rows": rows, "classes": ()}
+    folds = "held-out predictions" if rows else "scores of splits"
     return Facts(
         OPTIONAL,
         kind="estimate",
-        headline=headline_of(estimate, scale, contest, estimate.uncorrected),
+        headline=headline_of(estimate, scale, estimate.uncorrected, folds=folds, **contest),
         facts={
             **({"Rows": f"{rows:,}"} if rows else {}),
             "Configurations": f"{int(provenance.get('n_configurations', n)):,}",
@@ -175,22 +176,22 @@ def _search_facts(evaluation: Evaluation) -> Facts:
     predictions = predictions_facts(PredictedRows(of_shown, held, winner, weights))
     diagnostics = predictions["diagnostics"]
     several = evaluation.estimates if len(evaluation.estimates) > 1 else ()
-    contest = Contest(
+    contest: dict[str, Any] = {
         # A two-part method may have selected another configuration than the search; the number is of that one.
-        winner=evaluation.configurations.names[winner] if estimate is None else estimate.selected_name,
-        candidates=len(evaluation.configurations) - len(failures) - len(dropped),
-        rows=evaluation.task.n_rows,
-        folds=_folds_text(evaluation),
-        dropped=len(dropped),
-        classes=two_classes(truth),
-    )
-    headline = headline_of(estimate, scale, contest, None if shown is None else scale.sign * shown)
+        "winner": evaluation.configurations.names[winner] if estimate is None else estimate.selected_name,
+        "candidates": len(evaluation.configurations) - len(failures) - len(dropped),
+        "rows": evaluation.task.n_rows,
+        "folds": _folds_text(evaluation),
+        "dropped": len(dropped),
+        "classes": two_classes(truth),
+    }
+    headline = headline_of(estimate, scale, None if shown is None else scale.sign * shown, **contest)
     sources = [*sources_of(evaluation), *evaluation.provenance.get("sources_of_imputation", ())]
     return Facts(
         OPTIONAL,
         kind="search",
         headline=headline,
-        facts=_labels_of_search(evaluation, len(failures), len(dropped), contest.folds),
+        facts=_labels_of_search(evaluation, len(failures), len(dropped), contest["folds"]),
         distribution=distribution_of(estimate, scale),
         metrics=tuple(_metric_row(evaluation, key) for key in several),
         race=race_of(evaluation, scale),
@@ -206,9 +207,9 @@ def _search_facts(evaluation: Evaluation) -> Facts:
         reproduction=labels.reproduction_of([evaluation.provenance, provenance]) | _fingerprints(evaluation),
         delivered=delivered_sentence(
             estimate,
-            contest.rows,
+            evaluation.task.n_rows,
             source="search",
-            is_corrected=headline.label != "uncorrected" or not contest.is_choice,
+            is_corrected=headline.label != "uncorrected" or not is_choice(contest),
             is_fitted=model is not None,
             is_bounded=evaluation.provenance.get("deploy") == "bounded",
         ),
@@ -276,7 +277,8 @@ def _no_calibration(evaluation: Evaluation, diagnostics: Facts | None) -> str:
     is_binary = evaluation.task.truth.kind is TaskKind.BINARY
     if not is_binary or (diagnostics is not None and diagnostics.calibration is not None):
         return ""
-    return calibration_advice(evaluation.configurations[evaluation.winner].fresh(), "search")
+    model = evaluation.configurations[evaluation.winner].fresh()
+    return sentence("calibration", {"source": "search", "has_probabilities": hasattr(model, "predict_proba")})
 
 
 def _metric_row(evaluation: Evaluation, name: str) -> Facts:
@@ -488,14 +490,16 @@ def file_facts(
     diagnostics = drawn["diagnostics"]
     runs = counted(predictions.n_repeats, "run")
     folds = labels.folds_text(predictions.folds, None) if metric.reads_truth else runs
-    contest = Contest(
-        estimate.selected_name, evidence.n_candidates, estimate.n_rows_used, folds, len(dropped), two_classes(truth)
-    )
-    headline = headline_of(estimate, scale, contest, estimate.uncorrected)
+    contest = {
+        "winner": estimate.selected_name, "candidates": evidence.n_candidates, "rows": estimate.n_rows_used,
+        "folds": folds, "dropped": len(dropped), "classes": two_classes(truth),
+    }  # fmt: skip
+    headline = headline_of(estimate, scale, estimate.uncorrected, **contest)
     # A single configuration of a binary task that has decision values and no probabilities.
-    is_uncalibrated = bool(contest.classes and diagnostics and diagnostics.roc and not diagnostics.calibration)
+    is_uncalibrated = contest["classes"] and diagnostics and diagnostics.roc and not diagnostics.calibration
     delivered = "" if not metric.reads_truth else delivered_sentence(
-        estimate, contest.rows, source="file", is_corrected=headline.label != "uncorrected" or not contest.is_choice
+        estimate, estimate.n_rows_used, source="file",
+        is_corrected=headline.label != "uncorrected" or not is_choice(contest),
     )  # fmt: skip
     return Facts(
         {**OPTIONAL, **_methods(comparison, scale)},
@@ -513,7 +517,7 @@ def file_facts(
         **study_facts(estimate),
         reproduction=labels.reproduction_of([estimate.provenance]),
         delivered=delivered,
-        no_calibration=calibration_advice(None, "file") if is_uncalibrated else "",
+        no_calibration=sentence("calibration", {"source": "file"}) if is_uncalibrated else "",
         command=command,
         title=title,
     )

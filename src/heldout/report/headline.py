@@ -1,7 +1,7 @@
 """An estimate as page and card show it, and its headline: what it means for a layman, the number, and a quote."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +18,7 @@ from heldout.metrics.named import direction_sentence, in_sentence, metric_words
 from heldout.protocols.nested.estimate import INTERVAL_SENTENCES, nested_sentence
 from heldout.protocols.words import how_sentence, method_words
 from heldout.report.entries import Facts
+from heldout.report.templating import sentence
 from heldout.scales import Scale
 
 HISTOGRAM_BINS = 40
@@ -62,148 +63,55 @@ def label_of(estimate: Estimate) -> str:
     return "uncorrected" if estimate.method == "cv" or is_uncorrected(estimate) else "corrected"
 
 
-@dataclass(frozen=True)
-class Contest:
-    """What a winner was selected from, and on which rows."""
+def headline_of(estimate: Estimate | None, scale: Scale, uncorrected: float | None, **contest: Any) -> Facts:
+    """The headline of an estimate, or of the uncorrected score if there is no estimate.
 
-    winner: str
-    candidates: int
-    rows: int
-    folds: str
-    dropped: int = 0
-    """Configurations that the search dropped before: they are no candidates."""
-    classes: tuple[str, ...] = ()
-    """The positive and the negative one of two."""
+    ``contest`` is what the winner was selected from, and on which rows:
 
-    @property
-    def is_choice(self) -> bool:
-        return self.candidates + self.dropped > 1
-
-
-def headline_of(estimate: Estimate | None, scale: Scale, contest: Contest, uncorrected: float | None) -> Facts:
-    """The headline of an estimate, or of the uncorrected score if there is no estimate."""
-    numbers = number_facts(estimate, scale, uncorrected)
-    if estimate is None or numbers.value is None:
-        sentence = (
-            f"No corrected {in_sentence(scale.title)} was computed. The uncorrected one is the winner's own "
-            "cross-validated score, which is optimistic if there was a choice."
-        )
-        return Facts(numbers, winner=contest.winner, effect="", sentence=sentence, quote="")
+    - ``winner``: its name; ``rows``: how many; ``folds``: in words.
+    - ``candidates``, ``dropped``: configurations, and those dropped before, which are no candidates.
+    - ``classes``: the positive and the negative one of two.
+    - ``bootstraps``: of a validation, which has an apparent score, and neither candidates nor folds.
+    """
+    numbers, kind = number_facts(estimate, scale, uncorrected), "validation_" if "bootstraps" in contest else ""
+    title, classes = in_sentence(scale.title), contest.pop("classes")
+    values = {"candidates": 1, "dropped": 0, "title": title, "on_all_rows": "", **contest, **numbers}
+    if estimate is None or numbers.value is None or (kind and numbers.uncorrected is None):
+        lead = sentence(f"{kind}lead", values | {"value": None, "before": "", "after": "", "selection": "best"})
+        return Facts(numbers, winner=contest["winner"], effect="", sentence=lead, quote="")
+    provenance, interval = estimate.provenance, estimate.interval
+    values |= {
+        "how": _how(estimate),
+        "selection": str(provenance.get("selection", "best")),
+        "finalists": int(provenance.get("n_finalists", 1)),
+        "is_choice": is_choice(contest),
+        "is_ensemble": is_ensemble(estimate),
+        "negligible": 0.0 if interval is None else NEGLIGIBLE * (interval.high - interval.low),
+    } | _texts(numbers)
+    quote = sentence(f"{kind}quote", values)
+    correction = provenance.get("training_size_correction")
+    if correction is not None and numbers.label == "corrected" and numbers.uncorrected is not None:
+        without = replace(estimate, value=correction["value_without"], optimism=correction["optimism_without"])
+        of_selection = number_facts(without, scale)
+        values |= {**of_selection, **_texts(of_selection), "on_all_rows": values["after"]}
     return Facts(
         numbers,
-        winner=contest.winner,
-        effect=effect_sentence(estimate.metric, numbers.value, contest.classes),
-        sentence=_lead(numbers, estimate, contest),
-        quote=_quote(numbers, estimate, contest),
+        winner=contest["winner"],
+        effect=effect_sentence(estimate.metric, numbers.value, classes),
+        sentence=sentence(f"{kind}lead", values),
+        quote=quote,
     )
 
 
-def _lead(numbers: Facts, estimate: Estimate, contest: Contest) -> str:
-    """What the correction means."""
-    scale, title = numbers.metric, in_sentence(numbers.metric.title)
-    if numbers.label == "named beforehand":
-        return (
-            "The configuration was named before its predictions were seen, so selection cannot have made its "
-            f"{title} of {scale.text(numbers.value)} optimistic."
-        )
-    if numbers.label != "corrected" or numbers.uncorrected is None:
-        return _how(estimate)
-    correction = estimate.provenance.get("training_size_correction")
-    if correction is None:
-        return _optimism_sentence(numbers, estimate, contest)
-    without = replace(estimate, value=correction["value_without"], optimism=correction["optimism_without"])
-    of_selection = _optimism_sentence(number_facts(without, scale), without, contest)
-    return f"{of_selection} With training on all rows it is {scale.text(numbers.value)}."
+def is_choice(contest: Mapping[str, Any]) -> bool:
+    """Whether there was more than one configuration."""
+    return bool(contest.get("candidates", 1) + contest.get("dropped", 0) > 1)
 
 
-_CHOOSING = {
-    "top_k": "Building an ensemble from",
-    "greedy_ensemble": "Building an ensemble from",
-    "threshold": "Tuning the decision threshold of",
-    "best": "Choosing the best of",
-}
-_AFTER = {
-    "shrinkage": "after the correction",
-    "bbc": "when the choice is replayed on resampled rows",
-    "bbc_f": "when the choice is replayed on resampled folds",
-    "tt": "after the correction",
-    "nested_cv": "when the whole search is repeated without the rows that score it",
-    "cross_fitted": "when a shorter search is repeated without the rows that score it",
-}
-
-
-def _optimism_sentence(numbers: Facts, estimate: Estimate, contest: Contest) -> str:
-    """What the correction means, for a reader who knows no statistics.
-
-    A two-part method selects among finalists on the rows that give the value.
-    """
-    candidates, dropped = contest.candidates, contest.dropped
-    scale, metric, optimism = numbers.metric, in_sentence(numbers.metric.title), numbers.optimism
-    selection, finalists = str(estimate.provenance.get("selection", "best")), _finalists(estimate)
-    width = 0.0 if estimate.interval is None else estimate.interval.high - estimate.interval.low
-    configurations = counted(candidates, "configuration")
-    if dropped:
-        configurations += f" ({dropped:,} more {'was' if dropped == 1 else 'were'} dropped early)"
-    choice = f"{_CHOOSING.get(selection, 'Choosing among')} {configurations}"
-    before, after = scale.text(numbers.uncorrected), scale.text(numbers.value)
-    if candidates == 1 and selection != "threshold":
-        if dropped:
-            return (
-                f"All {dropped:,} others were dropped, so no choice remained to replay: the {metric} of {after} is "
-                "not corrected for the choice by dropping, and is optimistic in this respect."
-            )
-        return (
-            f"One configuration was evaluated, so selection cannot have made its {metric} of {before} optimistic."
-        )
-    if finalists > 1:
-        return (
-            f"Of {configurations}, {finalists} finalists were selected on one part of the rows, and the {metric} "
-            f"of the best of them is {after} on the others ({before} on all rows, uncorrected). The best one was "
-            "selected there too, so the value is still optimistic; only the interval allows for that."
-        )
-    if optimism <= 0:
-        how = _AFTER.get(numbers.method, "on rows that were not used for the choice")
-        return f"{choice} did not make its {metric} optimistic: {before} uncorrected, {after} {how}."
-    if optimism < NEGLIGIBLE * width:
-        return (
-            f"There is nothing to correct here: {choice[0].lower()}{choice[1:]} changed its {metric} by "
-            f"{scale.text(optimism)}, far less than the interval is wide."
-        )
-    if before == after:
-        return f"{choice} hardly made its {metric} optimistic: {before} before and after the correction."
-    return (
-        f"{choice} made its {metric} look {scale.text(optimism)} better than it is likely to be: "
-        f"{before} uncorrected, {after} after the correction."
-    )
-
-
-def _quote(numbers: Facts, estimate: Estimate, contest: Contest) -> str:
-    """The result as a sentence to quote."""
-    winner, candidates, dropped = contest.winner, contest.candidates, contest.dropped
-    is_named, finalists = numbers.label == "named beforehand", _finalists(estimate)
-    if is_named and candidates > 1:
-        chosen = f"{winner}, named beforehand among {candidates:,} configurations"
-    elif not contest.is_choice:
-        chosen = f"the only configuration evaluated, {winner}"
-    else:
-        among = f"selected among {candidates:,}" + (f" (another {dropped:,} dropped early)" if dropped else "")
-        chosen = f"the {winner} {among}" if is_ensemble(estimate) else f"the configuration {among}, {winner}"
-    corrected = "uncorrected for selection"
-    if is_named:
-        corrected = "with no selection to correct for"
-    elif numbers.label == "corrected":
-        corrected = f"corrected for selection by {method_words(numbers.method).name}"
-        corrected += f", the choice among {finalists} finalists in the interval only" if finalists > 1 else ""
-    elif numbers.method == "hoeffding":
-        corrected += ", with an interval that holds for all configurations at once (Hoeffding)"
-    value = numbers.metric.text(numbers.value)
-    interval = f" ({numbers.interval_label} {numbers.interval_text})" if numbers.interval_text else ""
-    where = f"from {contest.folds} of {contest.rows:,} rows"
-    return f"{numbers.metric.title} of {chosen}: {value}{interval}, {corrected}, {where}."
-
-
-def _finalists(estimate: Estimate) -> int:
-    return int(estimate.provenance.get("n_finalists", 1))
+def _texts(numbers: Facts) -> dict[str, str]:
+    """The numbers of a lead with the decimals that their uncertainty allows."""
+    names = {"before": "uncorrected", "after": "value", "much": "optimism"}
+    return {text: numbers.metric.text(numbers[name]) for text, name in names.items()}
 
 
 def is_ensemble(estimate: Estimate) -> bool:
@@ -297,18 +205,8 @@ def _control(estimate: Estimate) -> str:
     return CONTROL.format(metric=metric, size=f"{abs(size):.2g}", choices=counted(int(choices), "configuration"))
 
 
-Source = Literal["search", "file"]
-_OF_THE_WHOLE_SEARCH = ("nested_cv", "bootstrap_search")
-
-
 def delivered_sentence(
-    estimate: Estimate | None,
-    rows: int,
-    *,
-    source: Source,
-    is_corrected: bool = True,
-    is_fitted: bool = True,
-    is_bounded: bool = False,
+    estimate: Estimate | None, rows: int, *, source: Literal["search", "file"], is_corrected: bool, **more: Any
 ) -> str:
     """What the estimate means for the model that is used afterwards; empty without an estimate.
 
@@ -318,52 +216,9 @@ def delivered_sentence(
     """
     if estimate is None or not np.isfinite(estimate.value):
         return ""
-    if is_bounded:
-        return "The delivered model is the one that the hold-out tested, so the estimate is of that very model."
-    trained = estimate.provenance.get("training_rows")
-    size = "part of the rows" if not trained else f"about {trained:,.0f} rows"
-    on_all = (
-        "is expected to score the same on new rows of the same kind, or a little better where more rows help."
-        if is_corrected
-        else "may score worse on new rows, as the estimate is not corrected for the selection."
-    )
-    if source == "file":
-        return (
-            f"The file holds predictions and no model: the estimate is of models fitted on {size}, and a model of "
-            f"the same configuration fitted on all rows {on_all}"
-        )
-    model = f"{'The delivered model is' if is_fitted else 'No model was'} fitted on all {rows:,} rows"
-    if estimate.method in _OF_THE_WHOLE_SEARCH:
-        return (
-            f"{model}; the estimate is of the whole search, repeated without the rows that score it, and so of "
-            "what it delivers."
-        )
-    if Flag.TRAINING_SIZE_CORRECTED in estimate.flags:
-        return f"{model}, and the estimate is of models of that size, from models fitted on {size} and on fewer."
-    subject = "the delivered one" if is_fitted else "such a model"
-    return f"{model}; the estimate is of models fitted on {size}, and {subject} {on_all}"
-
-
-def calibration_advice(model: Any, source: Source) -> str:
-    """Why calibration is not shown, and what shows it; ``model``: the winner, or None if there is none."""
-    if source == "file":
-        return (
-            "The file holds no probabilities of the winner, so calibration is not shown; give a file of predicted "
-            "probabilities."
-        )
-    how = (
-        "with a metric of probabilities among the metrics (heldout tune --metric roc_auc,neg_log_loss, or "
-        'scoring=["roc_auc", "neg_log_loss"] and refit="roc_auc")'
-    )
-    if model is not None and not hasattr(model, "predict_proba"):
-        return (
-            "The winner gives decision values and no probabilities, so calibration is not shown. "
-            "CalibratedClassifierCV around such a model turns its decision values into probabilities, and a search "
-            f"{how} keeps them."
-        )
-    return (
-        f"The search kept no probabilities of the winner, so calibration is not shown; a search {how} keeps them."
-    )
+    values = {"is_fitted": True, "is_bounded": False, "method": estimate.method, "flags": [*estimate.flags], **more}
+    values |= {"rows": rows, "source": source, "is_corrected": is_corrected}
+    return sentence("delivered", values | {"training_rows": estimate.provenance.get("training_rows")})
 
 
 _OF_TWO = {

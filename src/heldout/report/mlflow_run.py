@@ -19,7 +19,6 @@ from heldout.errors import InputError, MissingExtraError, text_of
 from heldout.estimates.types import Estimate, optimism_beyond_rounding
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
 from heldout.protocols.validation.estimate import Validation
-from heldout.report.entries import Facts
 from heldout.report.facts import evaluation_of_result, facts
 from heldout.report.headline import label_of
 from heldout.report.render import card_of, write_report
@@ -104,24 +103,40 @@ def log_to_mlflow(
         from mlflow.exceptions import MlflowException
     except ImportError:
         raise MissingExtraError("ho.log_to_mlflow", "mlflow") from None
-    said, estimates = facts(search), estimates_in(search)
+    content, evaluation, estimates = facts(search), evaluation_of_result(search), estimates_in(search)
+    files = {
+        "methods.md": content.methods_text.to_markdown(),
+        "card.md": card_of(content),
+        "estimate.json": json.dumps(json_safe(estimates), indent=1, allow_nan=False),
+        **({} if evaluation is None else {"configurations.csv": configurations_csv(evaluation)}),
+    }
+    searched = {row.name: row.text for row in content.parameters if row.searched}
+    head = content.headline
+    named = {"method": head.method, "metric": head.metric.title, "winner": head.winner}
+    params = {**content.reproduction, **content.facts, **content.settings, **searched, **named}
+    flags = ", ".join(dict.fromkeys(flag.flag for flag in content.flags))
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in _texts(search, said, estimates).items():
+        for name, text in files.items():
             Path(folder, name).write_text(text, encoding="utf-8", newline="\n")
-        if report and said.kind != "estimate":
-            write_report(said, Path(folder, "report.html"))
+        if report and content.kind != "estimate":
+            write_report(content, Path(folder, "report.html"))
         try:
             active = mlflow.active_run() if experiment is None and tracking_uri is None else None
             client = mlflow.MlflowClient(tracking_uri)
-            run = active or client.create_run(_experiment_id(client, experiment), run_name=said.headline.winner)
+            known = None if experiment is None else client.get_experiment_by_name(experiment)
+            if experiment is not None and known is None:
+                place = client.create_experiment(experiment)
+            else:
+                place = "0" if known is None else known.experiment_id  # the first one is MLflow's default
+            run = active or client.create_run(str(place), run_name=head.winner)
             run_id = str(run.info.run_id)
-            for key, text in _params(said).items():
-                client.log_param(run_id, _key(key), cut(text, _LONGEST))
+            for key, text in params.items():
+                if text:
+                    client.log_param(run_id, _key(key), cut(printable(text), _LONGEST))
             for name, estimate in estimates.items():
                 for key, number in scores_of(name, estimate).items():
                     client.log_metric(run_id, key, number)
-            tags = {"version": __version__, "flags": ", ".join(dict.fromkeys(flag.flag for flag in said.flags))}
-            for name, text in tags.items():
+            for name, text in {"version": __version__, "flags": flags}.items():
                 client.set_tag(run_id, f"heldout.{name}", text)
             client.log_artifacts(run_id, folder)
             if active is None:
@@ -132,14 +147,6 @@ def log_to_mlflow(
                 argument="tracking_uri",
             ) from error
     return run_id
-
-
-def _experiment_id(client: Any, experiment: str | None) -> str:
-    """The id of an experiment, which is made if there is none of this name."""
-    if experiment is None:
-        return "0"  # MLflow's default
-    known = client.get_experiment_by_name(experiment)
-    return str(client.create_experiment(experiment) if known is None else known.experiment_id)
 
 
 def estimates_in(result: Any) -> Mapping[str, Estimate]:
@@ -176,25 +183,6 @@ def scores_of(name: str, estimate: Estimate) -> dict[str, float]:
     return {_key(f"{name}_{what}"): float(number) for what, number in numbers.items() if math.isfinite(number)}
 
 
-def _params(said: Facts) -> dict[str, str]:
-    """The settings, the parameters of the winner that were searched, and the winner."""
-    searched = {row.name: row.text for row in said.parameters if row.searched}
-    named = {"method": said.headline.method, "metric": said.headline.metric.title, "winner": said.headline.winner}
-    texts = {**said.reproduction, **said.facts, **said.settings, **searched, **named}
-    return {name: printable(text) for name, text in texts.items() if text}
-
-
 def _key(name: str) -> str:
     """A name with the characters that MLflow takes."""
     return re.sub(r"[^\w\-. /]", "_", name)
-
-
-def _texts(search: Any, said: Facts, estimates: Mapping[str, Estimate]) -> dict[str, str]:
-    """The files of a run by name, but for the report."""
-    evaluation = evaluation_of_result(search)
-    return {
-        "methods.md": said.methods_text.to_markdown(),
-        "card.md": card_of(said),
-        "estimate.json": json.dumps(json_safe(estimates), indent=1, allow_nan=False),
-        **({} if evaluation is None else {"configurations.csv": configurations_csv(evaluation)}),
-    }

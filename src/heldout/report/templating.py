@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from heldout._text import ends_text, markdown_text, number_text, printable
+from heldout._text import counted, ends_text, markdown_text, number_text, printable
 from heldout.metrics.named import in_sentence
 from heldout.protocols.words import method_words
 from heldout.references import REFERENCES
@@ -115,6 +115,13 @@ def listed(texts: Sequence[str], last: str = "and") -> str:
     return f"{', '.join(texts[:-1])} {last} {texts[-1]}" if len(texts) > 1 else "".join(texts)
 
 
+def signed(value: float) -> str:
+    """A difference with its sign and three decimals."""
+    if value != value:
+        return number_text(None, 3)
+    return ("" if value == 0 else "+" if value > 0 else "−") + number_text(abs(value), 3)
+
+
 def script_hash(script: str) -> str:
     """What a content security policy calls a script."""
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -128,6 +135,9 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "ticks": ticks,
     "bars": bars,
     "count_text": count_text,
+    "counted": counted,
+    "signed": signed,
+    "spec": lambda value, spec: number_text(None, 3) if value != value else format(value, spec),
     "breakable": breakable,
     "code": code,
     "risk": lambda part: "–" if part is None else f"{number(100 * part, 1)} %",
@@ -176,6 +186,17 @@ def filled(template: str | Path, values: Mapping[str, Any], form: str = "html") 
         read = environment.get_template(template)
     text: str = read.render(css=safe(source("report.css").strip()), **values, form=form)
     return text
+
+
+def sentences(template: str | Path, values: Mapping[str, Any]) -> tuple[str, ...]:
+    """The lines of a template of plain text."""
+    lines = filled(template, values, "text").split("\n")
+    return tuple(line.strip() for line in lines if line.strip())
+
+
+def sentence(template: str, values: Mapping[str, Any]) -> str:
+    """What a template of the folder ``sentences`` says, on one line."""
+    return " ".join(sentences(f"sentences/{template}.jinja", values))
 
 
 @cache

@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 
 from heldout._record import json_number
-from heldout._text import counted
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.estimates.types import Estimate
 from heldout.imputation.coefficients import PooledCoefficients
 from heldout.imputation.imputed_model import member_of
 from heldout.metrics.base import Metric, Response, oriented
-from heldout.metrics.named import in_sentence
 from heldout.protocols.validation.corrections import memorising
 from heldout.protocols.validation.curves import (
     CALIBRATION_SOURCES,
@@ -34,7 +32,7 @@ from heldout.report.displays.curves import (
     RocCurveDisplay,
 )
 from heldout.report.entries import Facts
-from heldout.report.headline import effect_sentence, number_facts, what_is_estimated
+from heldout.report.headline import headline_of, what_is_estimated
 from heldout.report.ranking import failure_groups, parameters_of
 from heldout.scales import Scale, scale_of_metric
 
@@ -77,10 +75,17 @@ def validation_facts(validation: Validation) -> Facts:
     sources = [key for keys, displays in curves.items() if displays for key in keys]
     roc, calibration, decision = (tuple(Facts(vars(display)) for display in shown) for shown in curves.values())
     methods = validation.methods
+    row = validation.rows.get(estimate.metric)
+    headline = headline_of(
+        estimate, scales[first], None, winner=validation.selected_name, rows=estimate.n_rows_used,
+        classes=two_classes(replicates.truth),
+        bootstraps=validation.n_bootstraps if row is None else row.n_successful,
+    )  # fmt: skip
     several = validation.candidates if len(validation.candidates) > 1 else ()
     return Facts(
         kind="validation",
-        headline=_headline(validation, estimate, scales[first]),
+        # The uncorrected score of the headline is the apparent one.
+        headline=Facts(headline, label="corrected" if headline.quote else headline.label),
         facts=_labelled(validation),
         metrics=tuple(
             _metric_row(row, scales[name], validation.estimates[name], several=len(methods) > 1)
@@ -119,53 +124,6 @@ def _scale(validation: Validation, name: str) -> Scale:
     # Without an interval the spread of the replicates' scores shows which digits are meaningful.
     spread = [] if estimate.interval is not None else validation.replicates.scores(metric).on_original.tolist()
     return scale_of_metric(metric, estimate, spread)
-
-
-def _headline(validation: Validation, estimate: Estimate, scale: Scale) -> Facts:
-    """The uncorrected score of the headline is the apparent one."""
-    numbers = number_facts(estimate, scale)
-    value, apparent, name = numbers.value, numbers.uncorrected, validation.selected_name
-    if value is None or apparent is None:
-        sentence = (
-            f"No corrected {in_sentence(scale.title)} was computed. The apparent one is on the rows that the model "
-            "was fitted on, so it is optimistic."
-        )
-        return Facts(numbers, winner=name, effect="", sentence=sentence, quote="")
-    row = validation.rows.get(estimate.metric)
-    n = validation.n_bootstraps if row is None else row.n_successful
-    interval = f" ({numbers.interval_label} {numbers.interval_text})" if numbers.interval_text else ""
-    return Facts(
-        numbers,
-        label="corrected",
-        winner=name,
-        effect=effect_sentence(estimate.metric, value, two_classes(validation.replicates.truth)),
-        sentence=_sentence(scale, apparent, value, estimate, n),
-        quote=(
-            f"{scale.title} of {name}: {scale.text(value)}{interval}, corrected for optimism by "
-            f"{method_words(estimate.method).name} ({n:,} samples) from {scale.text(apparent)} apparent, on "
-            f"{counted(estimate.n_rows_used, 'row')}."
-        ),
-    )
-
-
-def _sentence(scale: Scale, apparent: float, value: float, estimate: Estimate, bootstraps: int) -> str:
-    """What the correction means, for a reader who knows no statistics."""
-    metric, method, optimism = in_sentence(scale.title), estimate.method, estimate.optimism
-    before, after, much = map(scale.text, (apparent, value, optimism))
-    article = "an" if metric[:1].lower() in "aeiou" or metric[:3] == "ROC" else "a"
-    start = f"On the rows that it was fitted on, the model has {article} {metric} of {before}"
-    if method in ("optimism", "two_stage"):
-        if optimism <= 0:
-            return (
-                f"{start}. Models fitted on {bootstraps:,} bootstrap samples did not look better on their own "
-                f"sample than on all rows; the corrected score is {after}."
-            )
-        return (
-            f"{start}. Models fitted on {bootstraps:,} bootstrap samples looked {much} better on their own "
-            f"sample than on all rows; without this optimism it is {after}."
-        )
-    weighted = "" if method == "oob" else ", combined with the first number"
-    return f"{start}. From rows that bootstrap samples left out{weighted}, the corrected score is {after}."
 
 
 def _labelled(validation: Validation) -> dict[str, str]:

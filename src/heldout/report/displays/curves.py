@@ -41,39 +41,26 @@ UNCORRECTED = "held-out, uncorrected"
 """What a curve of the winner of a search is."""
 
 
-def curve_line(
-    label: str,
-    x: Any,
-    y: Any,
-    low: Any = (),
-    high: Any = (),
-    *,
-    is_corrected: bool = False,
-    as_points: bool = False,
-) -> Facts:
-    """One line of a plot; its coordinates are tuples of numbers, None where one is unknown.
+LINE: Mapping[str, Any] = {"low": (), "high": (), "is_corrected": False, "as_points": False}
+"""What a line has besides its label, x and y, which are tuples of numbers or None.
 
-    ``low``, ``high``: the ends of its band, or with ``as_points``, where its points are groups of rows, of the bar
-    of each point; empty without one.
-    """
-    return Facts(label=label, x=x, y=y, low=low, high=high, is_corrected=is_corrected, as_points=as_points)
+``low``, ``high``: the ends of its band, or with ``as_points``, where its points are groups of rows, of the bar of
+each point; empty without one.
+"""
 
 
 def looks(lines: Sequence[Facts]) -> list[dict[str, Any]]:
     """Colour and dashes of each line: no two kinds differ by colour alone."""
-    found: list[tuple[str, tuple[float, ...]]]
-    marks: list[dict[str, Any]] = [{"marker": "o", "markersize": 6} if line.as_points else {} for line in lines]
+    series = SERIES + MORE_SERIES
+    styles = [series[place % len(series)] for place in range(len(lines))]
+    more: dict[str, Any] = {}
     if any(line.is_corrected for line in lines):
-        found = [(BLUE, ()) if line.is_corrected else (VERMILLION, (5, 2)) for line in lines]
+        styles = [(BLUE, ()) if line.is_corrected else (VERMILLION, (5, 2)) for line in lines]
     elif all(line.label.startswith("_") for line in lines[1:]):  # repeats, of which the first has a label
-        alpha = 1.0 if len(lines) == 1 else 0.55
-        return [{"color": BLUE, "alpha": alpha, **mark} for mark in marks]
-    else:
-        series = SERIES + MORE_SERIES
-        found = [series[place % len(series)] for place in range(len(lines))]
+        styles, more = [series[0]] * len(lines), {"alpha": 1.0 if len(lines) == 1 else 0.55}
     return [
-        {"color": colour, "linestyle": (0, dash) if dash else "-", **mark}
-        for (colour, dash), mark in zip(found, marks, strict=True)
+        {"color": colour, "linestyle": (0, dash) if dash else "-", "marker": "o" * line.as_points, **more}
+        for (colour, dash), line in zip(styles, lines, strict=True)
     ]
 
 
@@ -88,17 +75,13 @@ def curve_lines(curves: Sequence[Facts], measure: str, of_search: str = "") -> t
         else:
             what = f"mean {measure} of {len(curves)} repeats" if len(curves) > 1 else measure
             label = f"{UNCORRECTED}: {what} {np.mean([each.area for each in curves]):.3f}{of_search}"
-        lines.append(curve_line(label, curve.x, curve.y))
+        lines.append(Facts(LINE, label=label, x=curve.x, y=curve.y))
     return tuple(lines)
 
 
 def probability_axes(ax: Any, x: str, y: str) -> None:
     """Two axes from 0 to 1 of the same scale."""
-    ax.set_xlim(-0.01, 1.01)
-    ax.set_ylim(-0.01, 1.01)
-    ax.set_aspect("equal")
-    ax.set_xlabel(x)
-    ax.set_ylabel(y)
+    ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal", xlabel=x, ylabel=y)
 
 
 def reference_line(ax: Any, x: Sequence[float], y: Sequence[float], label: str) -> None:
@@ -299,9 +282,10 @@ class CurvesDisplay(base.TitledDisplay):
             for name in ("low", "high", "apparent", "corrected")
         )
         corrected = f"corrected for optimism, with {base.percent(curve.confidence_level)} band{labels[1]}"
+        places = tuple(x.tolist())
         lines = (
-            curve_line(labels[0], tuple(x.tolist()), apparent),
-            curve_line(corrected, tuple(x.tolist()), values, low, high, is_corrected=True),
+            Facts(LINE, label=labels[0], x=places, y=apparent),
+            Facts(label=corrected, x=places, y=values, low=low, high=high, is_corrected=True, as_points=False),
         )
         name = base.class_text(curve.name) if replicates.truth.kind.is_classification else curve.name
         caption = f"{around.pop('caption', '')} {curve.flags.get(Flag.CURVE_BEYOND_RANGE, '')}".strip()
@@ -564,15 +548,10 @@ class CalibrationDisplay(CurvesDisplay):
     @classmethod
     def of_groups(cls, calibration: Facts) -> Self:
         """The display of these groups of rows."""
-        groups = calibration.groups
-        line = curve_line(
-            f"groups of rows with 95 % intervals,\n{UNCORRECTED}",
-            tuple(group.predicted for group in groups),
-            tuple(group.observed for group in groups),
-            tuple(group.low for group in groups),
-            tuple(group.high for group in groups),
-            as_points=True,
-        )
+        names = {"x": "predicted", "y": "observed", "low": "low", "high": "high"}
+        columns = {side: tuple(group[name] for group in calibration.groups) for side, name in names.items()}
+        label = f"groups of rows with 95 % intervals,\n{UNCORRECTED}"
+        line = Facts(label=label, **columns, is_corrected=False, as_points=True)
         return cls((line,), histogram=calibration.histogram)
 
     @classmethod
@@ -677,7 +656,7 @@ class DecisionCurveDisplay(CurvesDisplay):
         of_all = share - (1 - share) * points / (1 - points)
         mean = f", mean of {repeats} repeats" if repeats > 1 else ""
         label = f"acting on predictions, {UNCORRECTED}{mean}"
-        line = curve_line(label, tuple(points.tolist()), tuple(np.mean(benefits, axis=0).tolist()))
+        line = Facts(LINE, label=label, x=tuple(points.tolist()), y=tuple(np.mean(benefits, axis=0).tolist()))
         return cls((line,), rows.name, act_on_all=tuple(of_all.tolist()), outcome=str(rows.truth.pos_label))
 
     @classmethod
