@@ -111,8 +111,11 @@ def column_names(X: Any) -> tuple[str, ...]:
     return tuple(f"column {place}" for place in range(X.shape[1]))
 
 
-_NOTHING = {"low": None, "median": None, "high": None, "most_common": "", "counts": (), "correlation": None}
-"""What only some kinds of columns have."""
+_NOTHING = {
+    "name": "", "kind": "", "missing": 0, "distinct": 0, "low": None, "median": None, "high": None,
+    "most_common": "", "counts": (), "correlation": None,
+}  # fmt: skip
+"""A column that has nothing of what only some kinds of columns have."""
 
 
 def _summary(known: Any) -> dict[str, Any]:

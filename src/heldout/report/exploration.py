@@ -14,7 +14,7 @@ import numpy as np
 
 from heldout._text import counted, cut, number_text, printable
 from heldout.report.displays.base import Display, embedded, plain_text
-from heldout.report.displays.parameters import ParameterAxis, axis_of, eighths_of, parameter_ticks
+from heldout.report.displays.parameters import ParameterAxis, axis_of, parameter_ticks
 from heldout.report.entries import Facts
 from heldout.report.ranking import by_family
 from heldout.scales import BLUE, INK, MORE_SERIES, MUTED, SERIES, VERMILLION, Scale, reach_of
@@ -38,8 +38,8 @@ def explore(ranking: Facts | None, scale: Scale) -> Facts:
         slices=[(part, slice_svg(part, scale, key=f"slice-{n}")) for n, part in enumerate(parts[:MOST_SLICES])],
         slices_left_out=max(len(parts) - MOST_SLICES, 0),
         together=_together(parts, scale),
-        parameters=_varied(rows),
-        data=_data(rows, scale) if rows else "",
+        parameters=(parameters := _varied(rows)),
+        data=_data(rows, parameters, scale) if rows else "",
     )
 
 
@@ -64,20 +64,16 @@ def _varied(rows: Sequence[Facts]) -> tuple[str, ...]:
     return tuple(name for name, seen in values.items() if len(seen) > 1)
 
 
-def _data(rows: Rows, scale: Scale) -> str:
+def _data(rows: Rows, parameters: Sequence[str], scale: Scale) -> str:
     """The table's columns as JSON that may stand inside a page: no text can end the element that holds it."""
-    parameters = _varied(rows)
-    families = dict.fromkeys(row.family for row in rows)
-    place = {family: number for number, family in enumerate(families)}  # as the page offers them
-    columns = {
-        name: [_rounded(row[name]) for row in rows] for name in ("mean", "spread", "train", "pooled", "selected")
-    }
+    place = {family: number for number, family in enumerate(by_family(rows))}  # as the page offers them
+    names = ("mean", "spread", "train", "pooled", "selected")
     document = {
-        **columns,
+        **{name: [row[name] and float(f"{row[name]:.7g}") for row in rows] for name in names},
         "index": [row.index for row in rows],
         "family": [place[row.family] for row in rows],
         "values": [
-            [_plain(row.parameters.get(name)) if name in row.parameters else None for name in parameters]
+            [_plain(row.parameters[name]) if name in row.parameters else None for name in parameters]
             for row in rows
         ],
         "greater": scale.greater_is_better,
@@ -86,10 +82,6 @@ def _data(rows: Rows, scale: Scale) -> str:
     for letter in "<>&":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return text
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.7g}")
 
 
 def _plain(value: Any) -> Any:
@@ -134,9 +126,8 @@ def slices_of(rows: Sequence[Facts]) -> tuple[FamilySlice, ...]:
 def _slice(family: str, name: str, members: Sequence[Facts]) -> FamilySlice:
     rows = [row for row in members if name in row.parameters]
     axis = axis_of(name, name, [row.index for row in rows], [row.parameters[name] for row in rows])
-    steps = axis.values if not axis.is_numeric or (eighths := eighths_of(axis.values)) is None else eighths
     # The rows are sorted, so the first place in each step is that of the best.
-    leaders = sorted(np.unique(steps, return_index=True)[1].tolist(), key=lambda place: axis.values[place])
+    leaders = sorted(np.unique(axis.steps, return_index=True)[1].tolist(), key=lambda place: axis.values[place])
     return FamilySlice(family, axis, tuple(rows), tuple(leaders))
 
 
@@ -181,40 +172,44 @@ class ConfigurationsDisplay(Display):
             )  # fmt: skip
 
 
+def _figure(layers: Sequence[Dots], behind: Callable[[Any], None], *texts: str, **size: int) -> str:
+    """``texts``: the key, the title and the description."""
+    return embedded(ConfigurationsDisplay(layers, behind), *texts, **size)
+
+
+def _order_axis(ax: Any, last: float, label: str) -> None:
+    ax.set(xlim=(0, last + 1), xlabel=label)
+    ax.locator_params(axis="x", integer=True)
+
+
 def ranked_svg(rows: Rows, scale: Scale, *, key: str) -> str:
     """The score of every configuration by its rank, with the standard deviation over its folds."""
 
     def behind(ax: Any) -> None:
         spreads = spread_bars(ax, [(row.rank, row) for row in rows if has_bar(row)], scale, MUTED)
-        ax.set_xlim(0, len(rows) + 1)
-        ax.set_xlabel("rank")
-        ax.locator_params(axis="x", integer=True)
+        _order_axis(ax, len(rows), "rank")
         score_axis(ax, rows, scale, spreads)
 
     best, worst = (number_text(row.score, scale.decimals) for row in (rows[0], rows[-1]))
     words = f"{scale.title} of {counted(len(rows), 'configuration')} from {best} to {worst}, the best on the left."
     layers = _families(rows, {row.index: float(row.rank) for row in rows})
-    return embedded(ConfigurationsDisplay(layers, behind), key, "Scores by rank", words)
+    return _figure(layers, behind, key, "Scores by rank", words)
 
 
 def ordered_svg(rows: Rows, scale: Scale, *, key: str) -> str:
     """The score of every configuration in the order of the search, and the best so far."""
-    in_order = sorted(rows, key=lambda row: row.index)
-    places = {row.index: row.index + 1.0 for row in in_order}
-    scores = np.array([row.score for row in in_order])
+    places = {row.index: row.index + 1.0 for row in sorted(rows, key=lambda row: row.index)}
+    scores = [row.score for row in sorted(rows, key=lambda row: row.index)]
     best = (np.maximum if scale.greater_is_better else np.minimum).accumulate(scores)
 
     def behind(ax: Any) -> None:
         ax.plot(list(places.values()), best, color=INK, linewidth=1.5, drawstyle="steps-post")
-        ax.set_xlim(0, max(places.values()) + 1)
-        ax.set_xlabel("configuration in order")
-        ax.locator_params(axis="x", integer=True)
+        _order_axis(ax, max(places.values()), "configuration in order")
         score_axis(ax, rows, scale)
 
     changes = counted(int((np.diff(best) != 0).sum()), "time")
     words = f"The best {scale.title} so far changed {changes} after the first configuration."
-    display = ConfigurationsDisplay(_families(rows, places), behind)
-    return embedded(display, key, "Scores in the order of the search", words)
+    return _figure(_families(rows, places), behind, key, "Scores in the order of the search", words)
 
 
 def trained_svg(rows: Rows, scale: Scale, *, key: str) -> str:
@@ -230,15 +225,13 @@ def trained_svg(rows: Rows, scale: Scale, *, key: str) -> str:
         ax.set(xlim=ends, ylim=ends, xlabel="on training rows", ylabel="on held-out rows")
 
     words = f"{scale.title} of {counted(len(both), 'configuration')} on held-out rows over training rows."
-    return embedded(
-        ConfigurationsDisplay(_families(both, places), behind), key, "Training and held-out rows", words
-    )
+    return _figure(_families(both, places), behind, key, "Training and held-out rows", words)
 
 
 def slice_svg(part: FamilySlice, scale: Scale, *, key: str) -> str:
     """The score over one parameter, with a line through the best of each step and its standard deviation."""
     rows, places = part.configurations, part.axis.values.tolist()
-    shown = sorted(list(dict.fromkeys([*part.leaders, *range(len(rows))]))[:MOST_DOTS])
+    shown = sorted([*dict.fromkeys([*part.leaders, *range(len(rows))])][:MOST_DOTS])
     leaders = [(places[n], rows[n]) for n in part.leaders]
 
     def behind(ax: Any) -> None:
@@ -254,8 +247,7 @@ def slice_svg(part: FamilySlice, scale: Scale, *, key: str) -> str:
         f"{_text(row.parameters[part.axis.name])} {number_text(row.score, scale.decimals)}" for _, row in leaders
     )
     title = f"{scale.title} by {part.axis.name}" + (f" of {part.family}" if part.family else "")
-    display = ConfigurationsDisplay([dots], behind)
-    return embedded(display, key, title, f"The best at each value: {values}.", width=300, height=235)
+    return _figure([dots], behind, key, title, f"The best at each value: {values}.", width=300, height=235)
 
 
 def plane_svg(across: FamilySlice, up: FamilySlice, scale: Scale, *, key: str) -> str:
@@ -272,7 +264,7 @@ def plane_svg(across: FamilySlice, up: FamilySlice, scale: Scale, *, key: str) -
     best = number_text(rows[0].score, scale.decimals)
     words = f"{counted(len(rows), 'configuration')}; the best has {at}: {best}."
     title = f"{scale.title} by {across.axis.name} and {up.axis.name}"
-    return embedded(ConfigurationsDisplay(layers, behind), key, title, words)
+    return _figure(layers, behind, key, title, words)
 
 
 def beside_svg(parts: Sequence[FamilySlice], scale: Scale, *, key: str) -> str:
@@ -301,7 +293,7 @@ def beside_svg(parts: Sequence[FamilySlice], scale: Scale, *, key: str) -> str:
         ax.spines["left"].set_visible(False)
 
     words = f"{counted(len(rows), 'configuration')} as lines over {', '.join(part.axis.name for part in parts)}."
-    return embedded(ConfigurationsDisplay(layers, behind), key, "Parameters beside each other", words, width=780)
+    return _figure(layers, behind, key, "Parameters beside each other", words, width=780)
 
 
 def shared_by(parts: Sequence[FamilySlice]) -> int:

@@ -41,8 +41,10 @@ UNCORRECTED = "held-out, uncorrected"
 """What a curve of the winner of a search is."""
 
 
-LINE: Mapping[str, Any] = {"low": (), "high": (), "is_corrected": False, "as_points": False}
-"""What a line has besides its label, x and y, which are tuples of numbers or None.
+LINE: Mapping[str, Any] = {
+    "label": "", "x": (), "y": (), "low": (), "high": (), "is_corrected": False, "as_points": False,
+}  # fmt: skip
+"""What a line has; coordinates are tuples of numbers, None where one is unknown.
 
 ``low``, ``high``: the ends of its band, or with ``as_points``, where its points are groups of rows, of the bar of
 each point; empty without one.

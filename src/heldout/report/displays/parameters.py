@@ -46,6 +46,19 @@ class ParameterAxis:
         """The value of each configuration."""
         return dict(zip(self.configurations.tolist(), self.values.tolist(), strict=True))
 
+    @property
+    def is_in_eighths(self) -> bool:
+        """Whether there are so many distinct numbers that the best is looked for in each eighth of them."""
+        return self.is_numeric and len(np.unique(self.values)) > MOST_VALUES
+
+    @property
+    def steps(self) -> Floats:
+        """(n,): the values, or of many numbers the eighth of each.
+
+        Eighths have equally many each, so that the best of one is not better by their count alone.
+        """
+        return equal_groups(self.values, 8).astype(np.float64) if self.is_in_eighths else self.values
+
 
 MOST_VALUES = 12
 """Of more distinct numbers, the best is looked for in each eighth of them."""
@@ -67,14 +80,6 @@ def is_logarithmic(values: Floats) -> bool:
     first, third = distinct[len(distinct) // 4], distinct[(3 * len(distinct) - 1) // 4]
     is_wide = math.log10(distinct[-1] / distinct[0]) >= _DECADES
     return is_wide and math.log10(third / first) >= _DECADES_OF_HALF
-
-
-def eighths_of(values: Floats) -> Indices | None:
-    """The eighth of each number, of equally many each, so that the best of one is not better by their count alone.
-
-    None of at most ``MOST_VALUES`` distinct numbers: each is a step of its own.
-    """
-    return equal_groups(values, 8) if len(np.unique(values)) > MOST_VALUES else None
 
 
 def equal_groups(values: Floats, n: int) -> Indices:
@@ -149,15 +154,10 @@ def _names(scores: ConfigurationScores) -> list[str]:
 
 def _best_of(scores: ConfigurationScores, configurations: Indices, values: Floats) -> Indices:
     """The best candidate at each distinct row of values, the first of equal ones; dropped ones only without any."""
-    distinct, groups = np.unique(values, axis=0, return_inverse=True)
-    losses = scores.losses[configurations]
-    is_out = ~scores.is_candidate[configurations]
+    groups = np.unique(values, axis=0, return_inverse=True)[1].reshape(-1)
+    is_out, losses = ~scores.is_candidate[configurations], scores.losses[configurations]
     order = np.lexsort((configurations, losses, is_out))
-    groups = groups.reshape(-1)
-    return np.array(
-        [configurations[order[np.flatnonzero(groups[order] == group)[0]]] for group in range(len(distinct))],
-        dtype=np.intp,
-    )
+    return configurations[order[np.unique(groups[order], return_index=True)[1]]]
 
 
 def _among(axis: ParameterAxis, configurations: Indices) -> ParameterAxis:
@@ -294,10 +294,8 @@ class ParameterSliceDisplay(base.Display):
             raise InputError(
                 f"no configuration with a score has the parameter {axis.name!r}.", argument="parameter"
             )
-        eighths = eighths_of(axis.values) if axis.is_numeric else None
-        steps = axis.values if eighths is None else eighths.astype(np.float64)
-        best = _best_of(scores, axis.configurations, steps[:, None])
-        return cls(scores, axis, best, in_eighths=eighths is not None)
+        best = _best_of(scores, axis.configurations, axis.steps[:, None])
+        return cls(scores, axis, best, in_eighths=axis.is_in_eighths)
 
     def plot(self, ax: Any = None, *, line_kw: base.Style | None = None) -> Self:
         """Draw it.
@@ -342,8 +340,7 @@ class ParameterSliceDisplay(base.Display):
 
     def _draw_configurations(self, ax: Any) -> None:
         scores, axis = self.scores, self.axis
-        is_dropped = scores.is_dropped[axis.configurations]
-        y = scores.scores[axis.configurations]
+        is_dropped, y = scores.is_dropped[axis.configurations], scores.scores[axis.configurations]
         style = {"linestyle": "none", "marker": "o", "markersize": 4, "color": MUTED, "alpha": 0.55}
         label = counted((~is_dropped).sum(), "configuration")
         (self.points_,) = ax.plot(axis.values[~is_dropped], y[~is_dropped], **style, label=label)
@@ -496,8 +493,9 @@ class ParameterPlaneDisplay(base.Display):
 
     def _draw_cells(self, ax: Any, look: dict[str, Any]) -> None:
         scores, across, up, best = self.scores, self.across, self.up, self.best
-        x, y = (np.unique(axis.values) for axis in (across, up))
-        column, row = _places(across, best, x), _places(up, best, y)
+        at = np.searchsorted(across.configurations, best)
+        (x, columns), (y, rows) = (np.unique(axis.values, return_inverse=True) for axis in (across, up))
+        column, row = columns[at], rows[at]
         cells = np.full((len(y), len(x)), np.nan)
         cells[row, column] = scores.scores[best]
         ax.set_facecolor("0.9")  # pairs that were not tried
@@ -533,7 +531,9 @@ class ParameterPlaneDisplay(base.Display):
         z, alike = scores.scores[shown], self._alike(shown)
         scaled = np.log(x) if across.is_logarithmic else x, np.log(y) if up.is_logarithmic else y
         if across.is_numeric and up.is_numeric and len(z) >= FEWEST_FOR_CONTOURS and _spans(*scaled):
-            triangles = _triangles(*scaled)
+            from matplotlib.tri import Triangulation
+
+            triangles = Triangulation(*scaled).triangles  # as the points lie on the axes
             ax.tricontourf(x, y, triangles, z, levels=10, alpha=0.55, vmin=z.min(), vmax=z.max(), **look)
         style = {"c": z, "vmin": z.min(), "vmax": z.max(), "s": 42, "edgecolor": "black", **look}
         self.colours_ = ax.scatter(x, y, linewidth=0.6, **style)
@@ -561,19 +561,6 @@ class ParameterPlaneDisplay(base.Display):
         if scores.is_dropped[self.best].any():
             lines.append(f"{dropped}: a score on the splits before it was dropped")
         base.note(ax, *lines)
-
-
-def _places(axis: ParameterAxis, configurations: Any, values: Floats) -> Any:
-    """The place of each configuration's value among the distinct ones."""
-    own = axis.value_of
-    return np.searchsorted(values, [own[j] for j in configurations.tolist()])
-
-
-def _triangles(x: Floats, y: Floats) -> Any:
-    """Triangles between points, as they lie on the axes."""
-    from matplotlib.tri import Triangulation
-
-    return Triangulation(x, y).triangles
 
 
 def _spans(x: Floats, y: Floats) -> bool:
