@@ -45,15 +45,22 @@ MANY_REDRAWS = 0.05
 Result = TypeVar("Result")
 
 
-class RowBlock(NamedTuple):
-    """What some consecutive bootstraps gave."""
+class Resamples(NamedTuple):
+    """What some consecutive bootstraps gave, of rows or of a repeat's folds."""
 
     chosen: Choice
     scores: Floats
     redraws: int
-    defined_share: float
+    defined_share: float = 1.0
     left_out: Counts | None = None
     """Which rows each left out, where that was to be kept."""
+
+
+def together_of(blocks: list[Resamples]) -> Resamples:
+    """Blocks of consecutive bootstraps as one."""
+    chosen, scores, redraws, defined, left_out = zip(*blocks, strict=True)
+    kept = None if left_out[0] is None else np.concatenate(left_out)
+    return Resamples(joined(list(chosen)), np.concatenate(scores), sum(redraws), float(np.mean(defined)), kept)
 
 
 def undrawable_rows(evidence: RowTable) -> str | None:
@@ -73,14 +80,14 @@ Ties: TypeAlias = Literal["first", "average"]
 
 def bootstrap(
     evidence: Candidates, *, stratify: bool = False, keep: bool = False, ties: Ties = "first"
-) -> list[RowBlock]:
+) -> Resamples:
     """Select in the bag and score out of it, for every bootstrap; with ``keep`` for a control."""
     draws = draws_of(evidence, stratify=stratify)
     # One byte for each row of each bootstrap: beyond the limit it is cheaper to draw the rows again than to hold
     # them.
     keep = keep and evidence.settings.n_bootstraps * evidence.truth.n_rows <= MOST_KEPT
 
-    def block(first: int, last: int) -> RowBlock:
+    def block(first: int, last: int) -> Resamples:
         counts, redraws = draws.block(first, last)
         left_out = out_of_bag(counts)
         defined_share = min(share_defined(evidence.scores, counts), share_defined(evidence.out_of_bag, left_out))
@@ -91,11 +98,11 @@ def bootstrap(
         in_one_pass = replay.is_plain_best and replay.scores[0] is score and score.has_fused_path
         if in_one_pass and ties == "first":
             columns, scores = score.best_out_of_bag(counts)
-            return RowBlock(Choice(columns), scores, redraws, defined_share, kept)
+            return Resamples(Choice(columns), scores, redraws, defined_share, kept)
         choice = replay.choice(counts) if ties == "first" else replay.all_tied(counts)
-        return RowBlock(choice, evidence.score(score, choice, left_out), redraws, defined_share, kept)
+        return Resamples(choice, evidence.score(score, choice, left_out), redraws, defined_share, kept)
 
-    return map_draws(block, evidence)
+    return together_of(map_draws(block, evidence))
 
 
 def map_draws(block: Callable[[int, int], Result], evidence: Candidates) -> list[Result]:
@@ -225,13 +232,13 @@ class Control:
     n_choices: int  # of how many configurations, or ensembles
 
 
-def control_of(evidence: Candidates, blocks: list[RowBlock], scores: Floats, *, stratify: bool = False) -> Control:
-    """The control of bootstraps that gave ``scores`` (B,): one more score a bootstrap.
+def control_of(evidence: Candidates, drawn: Resamples, *, stratify: bool = False) -> Control:
+    """The control of bootstraps: one more score a bootstrap.
 
     The bootstraps are divided evenly among the choices, and each scores its own on the rows that it left out. Where
     ties are averaged each scores all choices, so that their order does not matter.
     """
-    chosen = joined([block.chosen for block in blocks])
+    chosen, scores = drawn.chosen, drawn.scores
     # What any bootstrap chose, and what was chosen on all rows, once each.
     both = [chosen.distinct(), evidence.chosen]
     competing = both[0] if (both[1].weights is None) != (chosen.weights is None) else joined(both).distinct()
@@ -243,17 +250,13 @@ def control_of(evidence: Candidates, blocks: list[RowBlock], scores: Floats, *, 
         whole, competing = whole.mean(keepdims=True), together(competing.columns, chosen.tied.shape[1])
     places = _places_of(len(scores), len(competing))
     draws = draws_of(evidence, stratify=stratify)
-    as_drawn = replace(draws, defined_in_bag=always, defined_out_of_bag=always)  # what passed is not checked again
-    # A block is found again by the number after its last bootstrap: both walks are cut alike.
-    ends = np.cumsum([len(block.scores) for block in blocks])
-    done = {int(end): block for end, block in zip(ends, blocks, strict=True)}
+    # Without a redraw the draws need no check again, which saves the metric's own conditions for each bootstrap.
+    if not drawn.redraws:
+        draws = replace(draws, defined_in_bag=always, defined_out_of_bag=always)
 
     def block(first: int, last: int) -> Floats:
-        left_out = done[last].left_out
-        # Without a redraw the draws need no check again, which saves the metric's own conditions for each
-        # bootstrap.
-        if left_out is None:
-            left_out = out_of_bag((draws if done[last].redraws else as_drawn).block(first, last)[0])
+        kept = drawn.left_out
+        left_out = out_of_bag(draws.block(first, last)[0]) if kept is None else kept[first:last]
         return evidence.score(evidence.out_of_bag, competing.of(places[first:last]), left_out)
 
     left_out = np.concatenate(map_draws(block, evidence))
@@ -370,22 +373,13 @@ MOST_VALUES = 2**23
 """Fold scores that a block of bootstraps may copy for a rule that reads them: 64 MiB."""
 
 
-class FoldBlock(NamedTuple):
-    """What some consecutive bootstraps of one repeat's folds gave, or of rows from which nothing is chosen."""
-
-    chosen: Indices
-    scores: Floats
-    redraws: int
-    defined_share: float = 1.0
-
-
 def splits_of_repeats(evidence: Evidence) -> list[Indices]:
     """The numbers of the splits of each repeat."""
     assert evidence.repeat_of_split is not None, "unfit says so"
     return [np.flatnonzero(evidence.repeat_of_split == repeat) for repeat in np.unique(evidence.repeat_of_split)]
 
 
-def fold_bootstraps(evidence: Evidence, *, replays: bool) -> list[FoldBlock]:
+def fold_bootstraps(evidence: Evidence, *, replays: bool) -> list[Resamples]:
     """What bootstraps of the folds gave, repeat by repeat.
 
     With ``replays`` the rule chooses on the drawn folds, and the others score; otherwise the drawn ones score the
@@ -398,7 +392,7 @@ def fold_bootstraps(evidence: Evidence, *, replays: bool) -> list[FoldBlock]:
     ]
 
 
-def _of_repeat(evidence: Evidence, repeat: int, splits: Indices, replay: FoldReplay | None) -> FoldBlock:
+def _of_repeat(evidence: Evidence, repeat: int, splits: Indices, replay: FoldReplay | None) -> Resamples:
     assert evidence.fold_scores is not None, "unfit says so"
     settings, winner = evidence.settings, evidence.winner_column
     scores, of_winner = evidence.fold_scores[splits], evidence.fold_scores[splits, winner]
@@ -411,14 +405,14 @@ def _of_repeat(evidence: Evidence, repeat: int, splits: Indices, replay: FoldRep
         defined_out_of_bag=always if replay is None else _scored_in(scores),
     )
 
-    def block(first: int, last: int) -> FoldBlock:
+    def block(first: int, last: int) -> Resamples:
         counts, redraws = draws.block(first, last)
         if replay is None:
             means = _means_of_drawn(np.broadcast_to(of_winner, counts.shape), counts)
-            return FoldBlock(np.full(len(counts), winner), means, redraws)
+            return Resamples(Choice(np.full(len(counts), winner)), means, redraws)
         chosen = replay.choose(counts)
         means = _means_of_drawn(scores[:, np.maximum(chosen, 0)].T, out_of_bag(counts))
-        return FoldBlock(chosen, np.where(chosen == NONE_CHOSEN, np.nan, means), redraws)
+        return Resamples(Choice(chosen), np.where(chosen == NONE_CHOSEN, np.nan, means), redraws)
 
     size = BLOCK
     # A rule that reads fold scores gets a copy of them for each bootstrap of a block; smaller blocks bound the
@@ -433,8 +427,7 @@ def _of_repeat(evidence: Evidence, repeat: int, splits: Indices, replay: FoldRep
             "others, but "
             f"{error}; use more folds, or larger ones in which the metric is defined."
         ) from error
-    chosen, means, redraws, _ = zip(*blocks, strict=True)
-    return FoldBlock(np.concatenate(chosen), np.concatenate(means), sum(redraws))
+    return together_of(blocks)
 
 
 def _scored_in(scores: Floats) -> Defined:

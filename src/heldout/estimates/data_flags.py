@@ -23,11 +23,11 @@ from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
 from heldout.estimates.candidates import Matrix
 from heldout.estimates.evidence import Candidates, Evidence
-from heldout.estimates.question import Scales
 from heldout.flags import Flag
-from heldout.metrics.aggregate import AggregateScore, row_scores
-from heldout.metrics.base import Metric, Needs, PairBased, Response, is_pair_based, needs_of_score
+from heldout.metrics.aggregate import AggregateScore, reads_ranks, row_scores
+from heldout.metrics.base import Metric, Needs, Response, is_pair_based, needs_of_score
 from heldout.metrics.classification import Accuracy
+from heldout.metrics.ranking import RocAuc
 from heldout.metrics.row_losses import effective_size
 from heldout.predictions import HeldOutPredictions
 
@@ -208,27 +208,44 @@ def too_small_out_of_bag(metric: Metric, truth: Truth, segments: Codes) -> str |
     return Flag.OUT_OF_BAG_POOLED.filled(least=least, what=what, fewest=fewest, metric=metric.name)
 
 
-def flags_of_scales(matrix: Matrix, evidence: Candidates, scales: Scales) -> dict[Flag, str]:
+def flags_of_scales(evidence: Candidates) -> dict[Flag, str]:
     """The flags of a winner whose score over folds differs from that on all rows, though folds are comparable."""
-    metric = evidence.scores.metric
+    metric, scales = evidence.scores.metric, evidence.scales
     if evidence.by_fold is None or is_pair_based(metric):
         return {}
     if scales.value != scales.selection:
         return _flag_of_value(evidence)
-    if evidence.scores is not evidence.by_fold or metric.row_wise or matrix.part is not None:
+    if evidence.scores is not evidence.by_fold or metric.row_wise or evidence.matrix.part is not None:
         return {}
-    return _flag_of_small_folds(matrix, evidence)
+    return _flag_of_small_folds(evidence)
 
 
-def flag_of_incomparable_folds(
-    matrix: Matrix, predictions: Array, metric: PairBased, winner: int
-) -> dict[Flag, str]:
-    """The flag where the score within folds and that on all rows differ clearly.
+def flag_of_incomparable_folds(evidence: Candidates) -> dict[Flag, str]:
+    """The flag of folds whose models are on no common scale: their score and that on all rows differ clearly.
 
     Clearly is by at least ``LEAST_DIFFERENCE`` of the metric's range, while folds whose models differ as ordinary
     ones do would differ as these do once in a hundred times.
     """
-    folds = matrix.segments["folds"]
+    if evidence.by_fold is None or evidence.scores is evidence.by_fold:
+        return {}  # a mean over folds compares no rows of different folds
+    asked = "incomparable folds"
+    if asked not in evidence.kept:
+        evidence.kept[asked] = _incomparable(evidence)
+    flags: dict[Flag, str] = evidence.kept[asked]
+    return flags
+
+
+def _incomparable(evidence: Candidates) -> dict[Flag, str]:
+    matrix, predictions, metric = evidence.matrix, evidence.predictions_of_winner, evidence.scores.metric
+    folds = evidence.folds
+    if is_pair_based(metric):
+        metric = metric.share_of_pairs
+    # A metric that reads ranks alone (average precision) shows a shift between folds best by the area, whose pairs
+    # can be counted within folds.
+    elif evidence.scales == ("folds", "pooled") and reads_ranks(metric) and evidence.truth.positive is not None:
+        metric = RocAuc(metric.responses)
+    else:
+        return {}
     assert folds is not None, "compared where they are known"
     within = float(matrix.score_of(predictions, metric, "within").observed()[0])
     pooled = float(matrix.score_of(predictions, metric, "pooled").observed()[0])
@@ -237,11 +254,11 @@ def flag_of_incomparable_folds(
     low, high = metric.range
     if not abs(within - pooled) >= LEAST_DIFFERENCE * (high - low):
         return {}
-    units = matrix.unit_of_row
+    units = evidence.unit_of_row
     chances = [
         chance_of_such_folds(
             np.asarray(predictions[rows, 0, repeat], dtype=np.float64).reshape(len(rows), -1),
-            strata_of(matrix.truth)[rows],
+            strata_of(evidence.truth)[rows],
             folds[rows, repeat].astype(np.intp),
             units[rows],
         )
@@ -252,7 +269,7 @@ def flag_of_incomparable_folds(
     if min(chances) * len(chances) > FALSE_ALARMS:
         return {}
     return Flag.INCOMPARABLE_FOLDS.of(
-        metric=metric.name, winner=matrix.predictions.names[winner], within=within, pooled=pooled
+        metric=metric.name, winner=evidence.names[evidence.winner], within=within, pooled=pooled
     )
 
 
@@ -268,9 +285,10 @@ def _flag_of_value(evidence: Candidates) -> dict[Flag, str]:
     return Flag.SCALE_OF_VALUE.of(metric=metric, folds=by_fold, relation=relation, why=OF_FEW_ROWS)
 
 
-def _flag_of_small_folds(matrix: Matrix, evidence: Candidates) -> dict[Flag, str]:
+def _flag_of_small_folds(evidence: Candidates) -> dict[Flag, str]:
     """The flag where the mean over folds and the score on all rows differ by ``CLEARLY`` standard errors."""
-    metric, folds, predictions = evidence.metric, evidence.folds, evidence.predictions_of_winner
+    matrix, metric, folds = evidence.matrix, evidence.metric, evidence.folds
+    predictions = evidence.predictions_of_winner
     assert folds is not None, "flags_of_scales says so"
     by_fold = matrix.score_of(predictions, metric, "folds").observed_by_segment()[:, 0]
     pooled = float(matrix.score_of(predictions, metric, "pooled").observed()[0])
@@ -399,14 +417,18 @@ ENOUGH_OF_A_PART = 100
 """Rows of a part that carry the deviation of a mean: with so many its standard error is right to within 5 %."""
 
 
-def rows_that_carry(matrix: Matrix, predictions: Array) -> float:
-    """As how many equal rows the deviations of the winner's predictions count: of few errors, these; infinite if
-    unknown."""
-    metric = matrix.question.metric
+def carry_enough(evidence: Candidates) -> bool:
+    """Whether so many rows of a part carry the deviations of the winner's predictions that they show its noise."""
+    return rows_that_carry(evidence) >= ENOUGH_OF_A_PART
+
+
+def rows_that_carry(evidence: Candidates) -> float:
+    """As how many equal rows these deviations count: of few errors, these; infinite if unknown."""
+    metric = evidence.metric
     if not metric.row_wise and Response.LABELS in metric.responses:
         metric = Accuracy()
-    rows = np.flatnonzero(matrix.in_play[:, 0])
-    scores = row_scores(metric, matrix.truth.rows(rows), predictions[rows, :, 0])
+    rows = np.flatnonzero(evidence.in_play[:, 0])
+    scores = row_scores(metric, evidence.truth.rows(rows), evidence.predictions_of_winner[rows, :, 0])
     return np.inf if scores is None else effective_errors((scores[:, 0] - scores.mean()) ** 2)
 
 

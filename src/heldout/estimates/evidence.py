@@ -10,8 +10,9 @@ import numpy as np
 from heldout._types import Array, Booleans, Codes, Floats, Indices, Weightings
 from heldout._version import versions
 from heldout.data.task import Truth
+from heldout.estimates.candidates import Matrix
 from heldout.estimates.intervals import effective_units
-from heldout.estimates.question import Aggregate, Settings
+from heldout.estimates.question import Aggregate, Scales, Settings
 from heldout.flags import Flag
 from heldout.kernels.dispatch import KERNELS
 from heldout.metrics.aggregate import AggregateScore
@@ -20,7 +21,6 @@ from heldout.metrics.constant_model import constant_score
 from heldout.selection import Rule
 from heldout.selection.base import NONE_CHOSEN, Choice, is_best_score
 from heldout.selection.bootstrap_draws import RowBlocks
-from heldout.selection.ensembles import Averages
 from heldout.selection.replay import FoldReplay, SelectionReplay
 
 TIES = "the lowest index wins"
@@ -222,7 +222,8 @@ class Candidates(RowTable):
     A column is a candidate; where a threshold is tuned, a candidate at a threshold.
     """
 
-    used: Indices  # (n,): the numbers of these rows among all
+    matrix: Matrix  # that it was selected from
+    scales: Scales
     scores: AggregateScore  # the reported metric, in the search's aggregate
     # the same, as rows left out of a bootstrap are scored (pooled where folds are too small)
     out_of_bag: AggregateScore
@@ -231,10 +232,18 @@ class Candidates(RowTable):
     noise: tuple[AggregateScore, ...]
     replay: SelectionReplay
     chosen: Choice  # what the rule chose on the observed rows
-    # (n, columns, R) or (n, columns, R, outputs): what ``scores`` reads, in the response of the reported metric
-    predictions: Array
     # what methods found of the same draws, by what they asked: levels and sides of an interval ask again
     kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def used(self) -> Indices:
+        """(n,): the numbers of these rows among all."""
+        return self.matrix.used
+
+    @cached_property
+    def predictions(self) -> Array:
+        """(n, columns, R) or (n, columns, R, outputs): the response that the reported metric reads."""
+        return self.matrix.as_metric_reads(self.matrix.question.metric)
 
     @property
     def table(self) -> FoldTable:
@@ -318,8 +327,11 @@ class Candidates(RowTable):
 
     @property
     def predictions_of_winner(self) -> Array:
-        """(n, 1, R[, outputs]): of what was chosen on the observed rows."""
-        return predictions_of(self.predictions, self.replay.averages, self.chosen)
+        """(n, 1, R[, outputs]): of what was chosen on the observed rows, or the average of it."""
+        averages, weights = self.replay.averages, self.chosen.weights
+        if averages is None or weights is None:
+            return self.predictions[:, self.chosen.columns[:1]]
+        return averages.of_weights(weights[:1])
 
     @property
     def independent_units(self) -> Indices:
@@ -345,13 +357,6 @@ class Candidates(RowTable):
         """The effective number of units of each class that the metric needs, by its code."""
         codes = needed_codes(self.metric, self.truth)
         return {code: self.count_of(self.truth.values == code) for code in codes}
-
-
-def predictions_of(predictions: Array, averages: Averages | None, chosen: Choice) -> Array:
-    """(n, 1, R[, outputs]): of a choice among columns (n, columns, R[, outputs]), or of averages of them."""
-    if averages is None or chosen.weights is None:
-        return predictions[:, chosen.columns[:1]]
-    return averages.of_weights(chosen.weights[:1])
 
 
 def settings_provenance(entropy: int) -> dict[str, Any]:

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from heldout._types import Array, Floats, Indices
+from heldout._types import Floats, Indices
 from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.estimates import data_flags
 from heldout.estimates.candidates import Matrix, matrix_of
-from heldout.estimates.evidence import Candidates, predictions_of
+from heldout.estimates.evidence import Candidates
 from heldout.estimates.ordered_rows import check_without_groups, in_blocks
 from heldout.estimates.question import Question, Scales, Scored
 from heldout.flags import Flag
-from heldout.metrics.aggregate import AggregateScore, PairSegment, alignable, reads_ranks
+from heldout.metrics.aggregate import AggregateScore, PairSegment, alignable
 from heldout.metrics.base import Metric, is_pair_based, oriented, positive_of, quiet_if_foreign
 from heldout.metrics.constant_model import constant_of_rows
-from heldout.metrics.ranking import RocAuc
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import Best, Choice
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, WeightRule, settings_of
@@ -35,58 +33,6 @@ STAYS_ON_FOLDS = "Value and interval are therefore of the mean over folds."
 ROWS_THAT_TELL = 1000
 """With so many rows the winner of all rows together shows incomparable folds if any winner does. With fewer, it is
 often the configuration whose folds happen to differ least, and the winner within folds is looked at too."""
-
-
-@dataclass(frozen=True, eq=False)
-class MatrixChoice:
-    """What the rule selects from a matrix on the scales of an aggregate."""
-
-    matrix: Matrix
-    scales: Scales
-    scores: AggregateScore  # of the reported metric
-    by_fold: AggregateScore | None  # the same with one segment per split; None if the folds are not known
-    flags: Mapping[Flag, str]  # of folds without what the metric needs
-    replay: SelectionReplay
-    chosen: Choice
-
-    @property
-    def winner(self) -> int:
-        """The configuration; with thresholds, columns and configurations are not the same."""
-        return int(self.matrix.configurations[self.chosen.columns[0]])
-
-    @cached_property
-    def predictions(self) -> Array:
-        """(n, 1, R[, outputs]): of what was chosen."""
-        return predictions_of(
-            self.matrix.as_metric_reads(self.matrix.question.metric), self.replay.averages, self.chosen
-        )
-
-    @cached_property
-    def incomparable(self) -> dict[Flag, str]:
-        """The flag of folds whose models are on no common scale."""
-        metric, scales = self.scores.metric, self.scales
-        if self.by_fold is None or self.scores is self.by_fold:
-            return {}  # a mean over folds compares no rows of different folds
-        if is_pair_based(metric):
-            pairs = metric.share_of_pairs
-        # A metric that reads ranks alone (average precision) shows a shift between folds best by the area, whose
-        # pairs can be counted within folds.
-        elif scales == ("folds", "pooled") and reads_ranks(metric) and self.matrix.truth.positive is not None:
-            pairs = RocAuc(metric.responses)
-        else:
-            return {}
-        return data_flags.flag_of_incomparable_folds(self.matrix, self.predictions, pairs, self.winner)
-
-    @property
-    def on_scale_of_folds(self) -> MatrixChoice:
-        """The same, or of pairs within folds where models of different folds are on no common scale."""
-        if not self.incomparable and self.matrix.n_rows_used >= ROWS_THAT_TELL:
-            return self
-        try:
-            within = select(self.matrix, Scales("within", "within"))
-        except InputError:  # no fold holds a pair
-            return self
-        return within if self.incomparable or within.incomparable else self
 
 
 def gather(
@@ -107,8 +53,8 @@ def gather(
     return evidence_of(select(matrix.of_part(score_tables) if draws_rows else matrix, scales))
 
 
-def select(matrix: Matrix, scales: Scales) -> MatrixChoice:
-    """The winner of a matrix, on the scales of an aggregate and a method."""
+def select(matrix: Matrix, scales: Scales) -> Candidates:
+    """The winner of a matrix, on the scales of an aggregate and a method, without what ``evidence_of`` adds."""
     question, folds = matrix.question, matrix.segments["folds"]
     # Scores are aligned between folds that are known and large, where no rule averages them.
     averages = isinstance(question.rule, WeightRule)
@@ -121,32 +67,40 @@ def select(matrix: Matrix, scales: Scales) -> MatrixChoice:
         )
     check_without_groups(question.settings.blocks, question.groups)
     with quiet_if_foreign(question.metrics):
-        choice = _choice_on(matrix, scales)
-        if matrix.whole is not None and not _carry_enough(choice):
+        chosen = _candidates(matrix, scales)
+        if matrix.whole is not None and not data_flags.carry_enough(chosen):
             return select(matrix.whole, scales)
-    return choice
+    return chosen
 
 
-def _carry_enough(choice: MatrixChoice) -> bool:
-    """Whether so many rows of a part carry the deviations of the winner's that they show its noise."""
-    return bool(data_flags.rows_that_carry(choice.matrix, choice.predictions) >= data_flags.ENOUGH_OF_A_PART)
+def on_scale_of_folds(pooled: Candidates) -> Candidates:
+    """The same, or of pairs within folds where models of different folds are on no common scale."""
+    apart = data_flags.flag_of_incomparable_folds(pooled)
+    if not apart and pooled.n_rows_used >= ROWS_THAT_TELL:
+        return pooled
+    try:
+        within = select(pooled.matrix, Scales("within", "within"))
+    except InputError:  # no fold holds a pair
+        return pooled
+    return within if apart or data_flags.flag_of_incomparable_folds(within) else pooled
 
 
-def evidence_of(choice: MatrixChoice) -> Candidates:
-    """The evidence of what was chosen."""
-    scales = choice.scales
-    with quiet_if_foreign(choice.matrix.question.metrics):
-        if scales.value == scales.selection or not choice.incomparable:
-            return _evidence(choice)
+def evidence_of(chosen: Candidates) -> Candidates:
+    """What was chosen, with all that a reader must know."""
+    matrix, scales = chosen.matrix, chosen.scales
+    with quiet_if_foreign(matrix.question.metrics):
+        apart = data_flags.flag_of_incomparable_folds(chosen)
+        if scales.value == scales.selection or not apart:
+            return _described(chosen)
         # Models of different folds are on no common scale, so all rows together mean nothing: back to the scale of
         # the selection.
-        evidence = _evidence(_choice_on(choice.matrix, Scales(scales.selection, scales.selection)))
-    sentences = {flag: f"{sentence} {STAYS_ON_FOLDS}" for flag, sentence in choice.incomparable.items()}
+        evidence = _described(_candidates(matrix, Scales(scales.selection, scales.selection)))
+    sentences = {flag: f"{sentence} {STAYS_ON_FOLDS}" for flag, sentence in apart.items()}
     return replace(evidence, flags={**evidence.flags, **sentences})
 
 
-def _choice_on(matrix: Matrix, scales: Scales) -> MatrixChoice:
-    question, metric = matrix.question, matrix.question.metric
+def _candidates(matrix: Matrix, scales: Scales) -> Candidates:
+    question, metric, folds = matrix.question, matrix.question.metric, matrix.segments["folds"]
     selection = {name: matrix.score(basis, scales.selection) for name, basis in question.selected_on.items()}
     # Reported and selected by the same metric on the same scale: one table of scores serves both.
     chosen_by = next((selection[name] for name, basis in question.selected_on.items() if basis is metric), None)
@@ -159,7 +113,7 @@ def _choice_on(matrix: Matrix, scales: Scales) -> MatrixChoice:
             argument="aggregate",
         )
     by_fold, flags = None, dict[Flag, str]()
-    if matrix.segments["folds"] is not None:
+    if folds is not None:
         by_fold = scores if scales.value == "folds" else matrix.score(metric, "folds")
     # Flags of undefined folds concern those who choose by folds; the others score all rows.
     if scales.selection == "folds":
@@ -172,30 +126,26 @@ def _choice_on(matrix: Matrix, scales: Scales) -> MatrixChoice:
         predictions = (matrix.whole or matrix).predictions
         without = replace(predictions, failed={**predictions.failed, **unscored})
         again = matrix_of(matrix.whole_truth, without, question)
-        return _choice_on(again if matrix.part is None else again.of_part(matrix.score_tables), scales)
+        return _candidates(again if matrix.part is None else again.of_part(matrix.score_tables), scales)
     if question.winner is None:
         chosen = _winner(replay, matrix.truth.n_rows)
     else:
         chosen = Choice(np.flatnonzero(matrix.candidates == question.winner))
-    return MatrixChoice(matrix, scales, scores, by_fold, flags, replay, chosen)
-
-
-def _evidence(choice: MatrixChoice) -> Candidates:
-    matrix, scales, by_fold, replay = choice.matrix, choice.scales, choice.by_fold, choice.replay
-    question, folds, scores = matrix.question, matrix.segments["folds"], choice.scores
-    out_of_bag, segment_flags = scores, dict(choice.flags)
+    out_of_bag = scores
     if scales.value == "folds":
         out_of_bag, pooled = _out_of_bag_score(matrix, scores)
-        segment_flags |= pooled
+        flags |= pooled
     fold_scores, repeat_of_split = None, None
     if by_fold is not None and folds is not None:
         held = [len(np.unique(column[column >= 0])) for column in folds.T]  # segments of each repeat
         fold_scores, repeat_of_split = by_fold.observed_by_segment(), np.repeat(np.arange(len(held)), held)
-    evidence = Candidates(
-        metric=question.metric,
+    return Candidates(
+        matrix=matrix,
+        scales=scales,
+        metric=metric,
         names=matrix.predictions.names,
         candidates=matrix.configurations,
-        winner=choice.winner,
+        winner=int(matrix.configurations[chosen.columns[0]]),
         settings=question.settings,
         selection=question.rule.name,
         aggregate=scales.selection,
@@ -204,8 +154,9 @@ def _evidence(choice: MatrixChoice) -> Candidates:
         repeat_of_split=repeat_of_split,
         fold_replay=_fold_replay(replay, by_fold, fold_scores, repeat_of_split, scales),
         test_share=matrix.predictions.test_share,
+        flags=flags,
+        baseline=_constant_of_all_rows(matrix),
         truth=matrix.truth,
-        used=matrix.used,
         scores=scores,
         out_of_bag=out_of_bag,
         by_fold=by_fold,
@@ -214,25 +165,26 @@ def _evidence(choice: MatrixChoice) -> Candidates:
         rule=replay.rule,
         read=tuple(score.metric for score in replay.scores),
         sample_weight=scores.sample_weight,
-        chosen=choice.chosen,
+        chosen=chosen,
         thresholds=None if matrix.cuts is None else matrix.cuts.threshold,
         unit_of_row=matrix.unit_of_row,
         grouped=question.groups is not None,
-        predictions=matrix.as_metric_reads(question.metric),
         in_play=matrix.in_play,
         folds=folds,
-        baseline=_constant_of_all_rows(matrix),
     )
+
+
+def _described(evidence: Candidates) -> Candidates:
+    """The evidence with its flags, its provenance and the blocks that bootstraps draw."""
+    matrix = evidence.matrix
     flags = {
         **data_flags.flags_of_matrix(matrix.whole or matrix),
-        **_flag_of_part(choice),
-        **segment_flags,
-        **(choice.incomparable or data_flags.flags_of_scales(matrix, evidence, scales)),
+        **_flag_of_part(evidence),
+        **evidence.flags,
+        **(data_flags.flag_of_incomparable_folds(evidence) or data_flags.flags_of_scales(evidence)),
         **data_flags.flags_of_rows(evidence),
     }
-    evidence = replace(evidence, flags=flags, details=_provenance(matrix, evidence, scales))
-    pooled_score = partial(matrix.score, question.metric, "pooled")
-    return in_blocks(evidence, exchangeable=matrix.predictions.exchangeable, pooled=pooled_score)
+    return in_blocks(replace(evidence, flags=flags, details=_provenance(evidence)))
 
 
 def _constant_of_all_rows(matrix: Matrix) -> float | None:
@@ -245,13 +197,13 @@ def _constant_of_all_rows(matrix: Matrix) -> float | None:
     return constant_of_rows(matrix.question.metric, truth, sample_weight=weights)
 
 
-def _flag_of_part(choice: MatrixChoice) -> dict[Flag, str]:
-    matrix = choice.matrix
+def _flag_of_part(evidence: Candidates) -> dict[Flag, str]:
+    matrix = evidence.matrix
     if matrix.part is None:
         return {}
     sentence = Flag.NOISE_OF_A_PART.filled(part=len(matrix.used), total=matrix.part.n_rows)
     # Without the predictions of all rows there is no better part.
-    rough = matrix.whole is None and not _carry_enough(choice)
+    rough = matrix.whole is None and not data_flags.carry_enough(evidence)
     return {Flag.NOISE_OF_A_PART: f"{sentence} {ROUGHLY_KNOWN}" if rough else sentence}
 
 
@@ -382,8 +334,9 @@ def _winner(replay: SelectionReplay, n_rows: int) -> Choice:
     return chosen
 
 
-def _provenance(matrix: Matrix, evidence: Candidates, scales: Scales) -> dict[str, Any]:
+def _provenance(evidence: Candidates) -> dict[str, Any]:
     """What is estimated, of which rows."""
+    matrix, scales = evidence.matrix, evidence.scales
     question, predictions, truth = matrix.question, matrix.predictions, matrix.whole_truth
     settings = {} if question.rule == Best() else settings_of(question.rule)
     pairs_out_of_bag = scales.value == "folds" and isinstance(evidence.out_of_bag.segments[0], PairSegment)

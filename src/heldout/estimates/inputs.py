@@ -33,7 +33,7 @@ from heldout.estimates.base import Method
 from heldout.estimates.candidates import Matrix, matrix_of
 from heldout.estimates.data_flags import flag_of_upside_down
 from heldout.estimates.evidence import Candidates
-from heldout.estimates.from_matrix import evidence_of, select
+from heldout.estimates.from_matrix import evidence_of, on_scale_of_folds, select
 from heldout.estimates.input_arrays import ResponseName
 from heldout.estimates.question import (
     AnyAggregate,
@@ -82,10 +82,10 @@ class Inputs:
         # By both scales: methods with the same scales share one evidence, and so the draws.
         if (scales, method.draws_rows) not in self._gathered:
             with enough_memory("what the metric reads of the predictions", FEWER):
-                choice = select(self._part if method.draws_rows else self._matrix, scales)
+                chosen = select(self._part if method.draws_rows else self._matrix, scales)
                 if scales == ("pooled", "pooled") and self._may_count_within:
-                    choice = choice.on_scale_of_folds
-                evidence = evidence_of(choice)
+                    chosen = on_scale_of_folds(chosen)
+                evidence = evidence_of(chosen)
             evidence = replace(evidence, flags={**evidence.flags, **self.flags})
             self._gathered[scales, method.draws_rows] = evidence
         return self._gathered[scales, method.draws_rows]

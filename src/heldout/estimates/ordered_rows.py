@@ -16,7 +16,6 @@ whose autocorrelations are all below 2 √(log10(n) / n), as in the programs of 
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -68,17 +67,15 @@ def wanted_blocks(blocks: Blocks | None, exchangeable: bool, *, grouped: bool) -
     return Blocks() if blocks is None and not exchangeable and not grouped else blocks
 
 
-def in_blocks(evidence: Candidates, *, exchangeable: bool, pooled: Callable[[], AggregateScore]) -> Candidates:
-    """The evidence with the blocks that its bootstraps draw; unchanged where rows or groups are drawn.
-
-    ``pooled`` gives the score of the metric on all rows of a repeat, from which the automatic length is taken.
-    """
+def in_blocks(evidence: Candidates) -> Candidates:
+    """The evidence with the blocks that its bootstraps draw; unchanged where rows or groups are drawn."""
+    exchangeable = evidence.matrix.predictions.exchangeable
     wanted = wanted_blocks(evidence.settings.blocks, exchangeable, grouped=evidence.grouped)
     if wanted is None:
         return evidence
     n_rows = len(evidence.scores.rows_of_weight)
     is_automatic = wanted.length == AUTO
-    length = _automatic(evidence, wanted, pooled()) if wanted.length == AUTO else int(wanted.length)
+    length = _automatic(evidence, wanted) if wanted.length == AUTO else int(wanted.length)
     check_fits_rows(wanted, n_rows)
     source = CHOSEN_AUTOMATICALLY if is_automatic else AS_PASSED
     details = {
@@ -118,7 +115,8 @@ def _without_each(evidence: Candidates, score: AggregateScore, rows: Any) -> Flo
     return evidence.scores_of_winner(counts, score)
 
 
-def _automatic(evidence: Candidates, wanted: Blocks, pooled: AggregateScore) -> int:
+def _automatic(evidence: Candidates, wanted: Blocks) -> int:
+    pooled = evidence.matrix.score(evidence.matrix.question.metric, "pooled")
     n_rows = len(pooled.rows_of_weight)
     if n_rows < 4:  # nothing shows in so few
         return 1

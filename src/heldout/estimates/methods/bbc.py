@@ -12,7 +12,7 @@ from heldout.errors import InputError
 from heldout.estimates import intervals
 from heldout.estimates.base import OVER_TRAINING_SETS, MethodWords, conclude, no_value
 from heldout.estimates.bootstrap import (
-    RowBlock,
+    Resamples,
     RowBootstrap,
     Ties,
     bootstrap,
@@ -30,7 +30,7 @@ from heldout.estimates.selection_optimism import SelectionOptimism, optimism_of
 from heldout.estimates.types import Estimate, Interval
 from heldout.flags import Flag
 from heldout.metrics.base import needed_codes
-from heldout.selection.base import SelectionFailedError, joined
+from heldout.selection.base import SelectionFailedError
 
 INTERVALS = ("percentile", "calibrated", "sampling")
 
@@ -145,20 +145,19 @@ class BBC(RowBootstrap):
         """
         takes_control = self._takes_control(evidence)
         try:
-            blocks = bootstrap(evidence, stratify=self.stratify, keep=takes_control, ties=self.ties)
+            drawn = bootstrap(evidence, stratify=self.stratify, keep=takes_control, ties=self.ties)
             optimism = optimism_of(evidence, stratify=self.stratify) if self.interval == "sampling" else None
         except SelectionFailedError as error:
             return no_value(evidence, self, str(error), flag=Flag.SELECTION_NOT_REPLAYABLE)
-        scores = np.concatenate([block.scores for block in blocks])
-        shares = joined([block.chosen for block in blocks]).shares(len(evidence.candidates))
-        control = control_of(evidence, blocks, scores, stratify=self.stratify) if takes_control else None
+        scores, shares = drawn.scores, drawn.chosen.shares(len(evidence.candidates))
+        control = control_of(evidence, drawn, stratify=self.stratify) if takes_control else None
         if control is not None and np.isfinite(control.size):
             scores = scores - control.size
         # An infinite loss is the worst there is, not an undefined one: to leave it out would reward it.
         defined = scores[~np.isnan(scores)]
         with np.errstate(over="ignore"):  # losses near the end of float64: the mean is infinite, and flagged
             value = float(defined.mean()) if defined.size else float("nan")
-        flags = self._flags(evidence, blocks, len(scores) - len(defined), len(scores))
+        flags = self._flags(evidence, drawn, len(scores) - len(defined))
         calibration = self._calibration(evidence)
         if optimism is None:
             interval = self._interval(evidence, defined, value, calibration)
@@ -183,7 +182,7 @@ class BBC(RowBootstrap):
                 "ties": TIES if self.ties == "first" else TIES_SHARED,
                 "control": self.control,
                 **provenance_of_control(control),
-                "redrawn": sum(block.redraws for block in blocks),
+                "redrawn": drawn.redraws,
             },
         )
 
@@ -221,7 +220,7 @@ class BBC(RowBootstrap):
             stratified=self.stratify,
         )
 
-    def _flags(self, evidence: Candidates, blocks: list[RowBlock], undefined: int, total: int) -> dict[Flag, str]:
+    def _flags(self, evidence: Candidates, drawn: Resamples, undefined: int) -> dict[Flag, str]:
         flags = flags_of_choice(evidence)
         if self.interval == "calibrated":
             flags |= flags_of_dependence(evidence)
@@ -229,12 +228,12 @@ class BBC(RowBootstrap):
             flags |= Flag.STRATIFIED.of()
         flags |= flags_of_draws(
             evidence,
-            total=total,
+            total=len(drawn.scores),
             undefined=undefined,
             why=failures_of(evidence),
-            redraws=sum(block.redraws for block in blocks),
+            redraws=drawn.redraws,
         )
-        undefined_share = 1 - float(np.mean([block.defined_share for block in blocks]))
+        undefined_share = 1 - drawn.defined_share
         if undefined_share > 0.5:
             flags |= Flag.MOSTLY_UNDEFINED_FOLDS.of(metric=evidence.metric.name, share=undefined_share)
         return flags

@@ -12,7 +12,7 @@ from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.least_width import with_least_width
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
-from heldout.selection.base import NONE_CHOSEN, SelectionFailedError
+from heldout.selection.base import SelectionFailedError
 
 QUANTITY = (
     f"{OVER_TRAINING_SETS} of the whole search: tuning on about 63 % of the folds and then predicting folds that "
@@ -83,11 +83,8 @@ class BBCF(Method):
             repeats = bootstrap.fold_bootstraps(evidence, replays=True)
         except SelectionFailedError as error:
             return no_value(evidence, self, str(error), flag=Flag.SELECTION_NOT_REPLAYABLE)
-        scores = np.concatenate([block.scores for block in repeats])
-        chosen = np.concatenate([block.chosen for block in repeats])
-        settings = evidence.settings
-        times = np.bincount(chosen[chosen != NONE_CHOSEN], minlength=len(evidence.candidates))
-        redraws = sum(block.redraws for block in repeats)
+        drawn, settings = bootstrap.together_of(repeats), evidence.settings
+        scores, redraws = drawn.scores, drawn.redraws
         flags = self._flags(evidence) | bootstrap.flags_of_draws(
             evidence,
             total=len(scores),
@@ -104,7 +101,7 @@ class BBCF(Method):
             interval=reached.interval,
             distribution=scores,
             flags=flags | reached.flags,
-            selection_frequency=evidence.of_configurations(times / len(chosen)),
+            selection_frequency=evidence.of_configurations(drawn.chosen.shares(len(evidence.candidates))),
             provenance={
                 "quantity": QUANTITY,
                 "aggregate": "folds",

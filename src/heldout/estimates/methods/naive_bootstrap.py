@@ -15,6 +15,7 @@ from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.least_width import with_least_width
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
+from heldout.selection.base import Choice
 from heldout.selection.bootstrap_draws import always
 
 UNITS = ("rows", "folds")
@@ -89,8 +90,10 @@ class NaiveBootstrap(bootstrap.RowBootstrap):
             When a bootstrap cannot be drawn on which the metric is defined.
         """
         of_rows = self.unit == "rows"
-        blocks = self._rows(evidence) if of_rows else bootstrap.fold_bootstraps(evidence, replays=False)
-        scores = np.concatenate([block.scores for block in blocks])
+        drawn = bootstrap.together_of(
+            self._rows(evidence) if of_rows else bootstrap.fold_bootstraps(evidence, replays=False)
+        )
+        scores = drawn.scores
         defined = scores[~np.isnan(scores)]
         settings = evidence.settings
         uncorrected = evidence.uncorrected if self.unit == "rows" else evidence.winners_mean
@@ -107,18 +110,18 @@ class NaiveBootstrap(bootstrap.RowBootstrap):
             interval=reached.interval,
             standard_error=_spread(defined),
             distribution=scores,
-            flags=self._flags(evidence, blocks, len(scores), len(scores) - len(defined)) | reached.flags,
+            flags=self._flags(evidence, drawn, len(scores) - len(defined)) | reached.flags,
             provenance={
                 "quantity": QUANTITY_ALONE,
                 "unit": self.unit,
                 "value": "the winner's uncorrected score, not the mean of its bootstrapped scores",
                 "n_bootstraps": settings.n_bootstraps,
                 "stratified": self.stratify,
-                "redrawn": sum(block.redraws for block in blocks),
+                "redrawn": drawn.redraws,
             },
         )
 
-    def _rows(self, evidence: Candidates) -> list[bootstrap.FoldBlock]:
+    def _rows(self, evidence: Candidates) -> list[bootstrap.Resamples]:
         # The draws of bbc, except that nothing is scored out of the bag, so that nothing need be defined there.
         draws = replace(
             bootstrap.draws_of(evidence, stratify=self.stratify),
@@ -126,28 +129,23 @@ class NaiveBootstrap(bootstrap.RowBootstrap):
             defined_out_of_bag=always,
         )
 
-        def block(first: int, last: int) -> bootstrap.FoldBlock:
+        def block(first: int, last: int) -> bootstrap.Resamples:
             counts, redraws = draws.block(first, last)
-            chosen, share = (
-                np.full(len(counts), evidence.winner_column),
-                bootstrap.share_defined(evidence.scores, counts),
-            )
-            return bootstrap.FoldBlock(chosen, evidence.scores_of_winner(counts), redraws, share)
+            chosen = Choice(np.full(len(counts), evidence.winner_column))
+            share = bootstrap.share_defined(evidence.scores, counts)
+            return bootstrap.Resamples(chosen, evidence.scores_of_winner(counts), redraws, share)
 
         return bootstrap.map_draws(block, evidence)
 
-    def _flags(
-        self, evidence: Evidence, blocks: list[bootstrap.FoldBlock], total: int, undefined: int
-    ) -> dict[Flag, str]:
+    def _flags(self, evidence: Evidence, drawn: bootstrap.Resamples, undefined: int) -> dict[Flag, str]:
         flags = flags_of_winner_alone(evidence)
         if self.stratify:
             flags |= Flag.STRATIFIED.of()
         if self.unit == "folds":
             flags |= bootstrap.flags_of_folds(evidence)
         needs = "a fold with a score" if self.unit == "folds" else None
-        redraws = sum(block.redraws for block in blocks)
+        total, redraws, defined = len(drawn.scores), drawn.redraws, drawn.defined_share
         flags |= bootstrap.flags_of_draws(evidence, total=total, undefined=undefined, redraws=redraws, needs=needs)
-        defined = float(np.mean([block.defined_share for block in blocks]))
         if defined < 0.5:
             flags |= Flag.MOSTLY_UNDEFINED_FOLDS.of(metric=evidence.metric.name, share=1 - defined)
         return flags
