@@ -253,7 +253,7 @@ def read(options: EstimateOptions, console: Console) -> EstimateInput:
     )
     console.say(_what_was_read(table, truth, held, metric))
     # Columns named by their classes, and our own files, know their direction.
-    known = roles is not None or (table.arrays is not None and table.arrays.probabilities is not None)
+    known = roles is not None or table.has_probabilities
     upside_down = {} if known else flag_of_upside_down(truth, held)
     if upside_down and options.positive is None:
         sentence = next(iter(upside_down.values()))
@@ -301,8 +301,8 @@ def _truth(table: PredictionTable, options: EstimateOptions) -> Truth:
             f"--metric {metric} is for times to an event; name the column that tells whether the event happened "
             "with --event COL."
         )
-    if table.arrays is not None:
-        return table.arrays.truth(table.truth)
+    if (known := table.known_truth()) is not None:
+        return known
     if table.held is not None and table.held.classes is not None:
         return truth_of(table.truth, TaskKind.MULTICLASS, classes=table.held.classes)
     if tasks is not None and TaskKind.REGRESSION not in tasks:
@@ -374,6 +374,6 @@ def _what_was_read(table: PredictionTable, truth: Truth, held: HeldOutPrediction
     if truth.positive is None or not metric.reads_truth:
         return f"{text}."
     otherwise = "" if is_ours else "; --positive LABEL says otherwise"
-    if table.arrays is not None and table.arrays.probabilities is not None and truth.classes is not None:
+    if table.has_probabilities and truth.classes is not None:
         otherwise = f", whose probability is read; --positive {truth.classes[1 - truth.positive]} for the other"
     return f"{text} (positive class {labels_text([truth.pos_label])}{otherwise})."

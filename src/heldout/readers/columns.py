@@ -6,14 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import counted, cut
-from heldout._types import Array, Booleans, Codes, Floats, Indices
+from heldout._types import Array, Booleans, Codes, Indices
 from heldout.data.task import codes_of, labels_text, no_labels, shortened
 from heldout.errors import InputError, MissingExtraError
 from heldout.metrics.base import Response
@@ -321,76 +320,62 @@ def free_name(name: str, taken: Container[str]) -> str:
     return free
 
 
-@dataclass(frozen=True, eq=False)
-class KnownClasses:
-    """The classes, and the column of each one's probability."""
+def classes_of_columns(
+    frame: Any, target: str, labels: Sequence[str], probabilities: Mapping[str, str]
+) -> tuple[Array, list[str]]:
+    """The classes (K,) of a table, sorted, and the column of each one's probability, or none.
 
-    labels: Array
-    """(K,): sorted."""
-    columns: tuple[str, ...] = ()
-    """(K,): the columns of their probabilities, or none."""
+    ``probabilities``: the column of each class by the class's text.
+    """
+    values = class_values(frame[target], *(frame[name] for name in labels))
+    places = {text: place_of_class(text, values) for text in probabilities}
+    texts = {text: None if place is None else values[place] for text, place in places.items()}
+    # A class that no row has can still have a probability.
+    if all(isinstance(value, str) for value in values):
+        texts = {text: text if found is None else found for text, found in texts.items()}
+    elif not any(isinstance(value, bool) for value in values):
+        texts = {text: int(text) if found is None and text.isdecimal() else found for text, found in texts.items()}
+    values = sorted({*values, *(found for found in texts.values() if found is not None)})
+    strange = [probabilities[text] for text, found in texts.items() if found is None]
+    absent = [value for value in values if probabilities and value not in texts.values()]
+    if strange or absent:
+        what = f"column {quoted(strange)} belongs to no class of the target"
+        if absent:
+            beside = quoted([*probabilities.values()])
+            what = f"class {labels_text(absent)} has no column of probabilities beside {beside}"
+        raise InputError(f"{what} (the classes are {labels_text(values)}); export a column for each class.")
+    known = np.asarray(values)
+    if len(known) < 2:
+        raise InputError(
+            f"the target {target!r} holds one class, {labels_text(known)}; with one class there is nothing to "
+            "predict."
+        )
+    if no_labels(known).any():
+        raise InputError(
+            f"the target {target!r} holds numbers with decimals ({known[no_labels(known)][0]:.6g}), but "
+            "the predictions are labels or probabilities of classes; name another target."
+        )
+    by_class = {found: probabilities[text] for text, found in texts.items()}
+    return known, [by_class[value] for value in values] if probabilities else []
 
-    @classmethod
-    def of_columns(
-        cls, frame: Any, target: str, labels: Sequence[str], probabilities: Mapping[str, str]
-    ) -> KnownClasses:
-        """The classes of a table; ``probabilities`` has the column of each class by the class's text."""
-        values = class_values(frame[target], *(frame[name] for name in labels))
-        places = {text: place_of_class(text, values) for text in probabilities}
-        texts = {text: None if place is None else values[place] for text, place in places.items()}
-        # A class that no row has can still have a probability.
-        if all(isinstance(value, str) for value in values):
-            texts = {text: text if found is None else found for text, found in texts.items()}
-        elif not any(isinstance(value, bool) for value in values):
-            texts = {
-                text: int(text) if found is None and text.isdecimal() else found for text, found in texts.items()
-            }
-        values = sorted({*values, *(found for found in texts.values() if found is not None)})
-        strange = [probabilities[text] for text, found in texts.items() if found is None]
-        absent = [value for value in values if probabilities and value not in texts.values()]
-        if strange or absent:
-            what = f"column {quoted(strange)} belongs to no class of the target"
-            if absent:
-                beside = quoted([*probabilities.values()])
-                what = f"class {labels_text(absent)} has no column of probabilities beside {beside}"
-            raise InputError(f"{what} (the classes are {labels_text(values)}); export a column for each class.")
-        known = np.asarray(values)
-        if len(known) < 2:
-            raise InputError(
-                f"the target {target!r} holds one class, {labels_text(known)}; with one class there is nothing to "
-                "predict."
-            )
-        if no_labels(known).any():
-            raise InputError(
-                f"the target {target!r} holds numbers with decimals ({known[no_labels(known)][0]:.6g}), but "
-                "the predictions are labels or probabilities of classes; name another target."
-            )
-        by_class = {found: probabilities[text] for text, found in texts.items()}
-        return cls(known, tuple(by_class[value] for value in values) if probabilities else ())
 
-    def codes(self, column: Any) -> Codes:
-        """The code of each label, -1 for a missing one; what is no class is refused."""
-        absent = column.isna().to_numpy()
-        codes = np.full(len(column), -1, dtype=np.int32)
-        present = column[~absent]
-        if present.dtype == object and self.labels.dtype.kind != "U":  # true and false beside missing values
-            present = present.astype(self.labels.dtype)
-        codes[~absent] = codes_of(labels_of_column(present), self.labels)
-        strange = ~absent & (codes < 0)
-        if strange.any():
-            first = int(strange.argmax())
-            raise InputError(
-                f"column {column.name!r} holds {plain(column.iloc[first])} in row {first + 1}, which is none of "
-                f"the classes {labels_text(self.labels)}; fix the file, leave the column out (--exclude), or give "
-                "a column of probabilities for each class, named name[class]."
-            )
-        return codes
-
-    def scores(self, frame: Any) -> Floats:
-        """(lines, K): the probabilities."""
-        for name in self.columns:
-            check_numbers(frame[name], "the probabilities")
-        return np.asarray(frame[list(self.columns)].to_numpy(dtype=np.float64))
+def codes_of_column(column: Any, classes: Array) -> Codes:
+    """The code of each label, -1 for a missing one; what is no class is refused."""
+    absent = column.isna().to_numpy()
+    codes = np.full(len(column), -1, dtype=np.int32)
+    present = column[~absent]
+    if present.dtype == object and classes.dtype.kind != "U":  # true and false beside missing values
+        present = present.astype(classes.dtype)
+    codes[~absent] = codes_of(labels_of_column(present), classes)
+    strange = ~absent & (codes < 0)
+    if strange.any():
+        first = int(strange.argmax())
+        raise InputError(
+            f"column {column.name!r} holds {plain(column.iloc[first])} in row {first + 1}, which is none of "
+            f"the classes {labels_text(classes)}; fix the file, leave the column out (--exclude), or give "
+            "a column of probabilities for each class, named name[class]."
+        )
+    return codes
 
 
 def class_values(*columns: Any) -> list[Any]:

@@ -32,6 +32,7 @@ from heldout.readers.finished_search import (
     named_metric,
     numbers_in,
 )
+from heldout.readers.long_table import repeats_of_resamples
 from heldout.result import Evaluation
 from heldout.selection import Best
 from heldout.selection.base import metrics_read
@@ -126,14 +127,8 @@ def _repeats(scores: Mapping[str, Mapping[str, Floats]], results: Iterable[Mappi
         first = tested_rows if first is None else first
     if first is None or len(first) != n_splits:
         return np.zeros(n_splits, dtype=np.intp)
-    repeat, tested, number = [], set[int](), 0
-    # A row that was tested before begins a new repeat.
-    for rows in first:
-        if not tested.isdisjoint(rows.tolist()):
-            tested, number = set(), number + 1
-        tested.update(rows.tolist())
-        repeat.append(number)
-    return np.array(repeat, dtype=np.intp)
+    rows, splits = np.concatenate(first), np.repeat(np.arange(n_splits), [*map(len, first)])
+    return repeats_of_resamples(rows, splits, len(np.unique(rows)))
 
 
 _SAME_SPLITS = "give every model the same cv, with an integer random_state where it shuffles"

@@ -21,10 +21,10 @@ from heldout.flags import Flag
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import HeldOutPredictions
 from heldout.readers.columns import (
-    KnownClasses,
     check_no_dates,
     check_numbers,
     check_one_kind,
+    codes_of_column,
     columns_of_classes,
     place_of_class,
     quoted,
@@ -175,9 +175,9 @@ def check_kinds(table: ColumnPredictions, heads: PredictionColumns, truth: Truth
                 "column for each class, named name[class]; give those, or use a metric of labels such as accuracy, "
                 "with columns of labels."
             )
+        assert truth.classes is not None
         for name in frame.columns:
-            assert truth.classes is not None
-            KnownClasses(truth.classes).codes(frame[name])
+            codes_of_column(frame[name], truth.classes)
     for name in frame.columns:
         check_no_dates(frame[name], "a prediction")
         numbers = frame[name].dtype.kind in "iuf"  # no need to look at every cell

@@ -31,7 +31,7 @@ from heldout.estimates.input_arrays import (
 from heldout.estimates.inputs import truth_for
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, Response
-from heldout.predictions import HeldOutPredictions, SearchQuestion
+from heldout.predictions import HeldOutPredictions
 from heldout.readers import prediction_columns
 from heldout.readers.columns import plain, quoted
 from heldout.selection import Rule
@@ -46,123 +46,80 @@ LEAST_AGREEMENT = 0.9
 """The AUC of probabilities by their own labels, 1 where one threshold cut them; thresholds may differ by fold."""
 
 
-@dataclass(frozen=True, eq=False)
-class PredictionArrays:
-    """Predictions of N rows by C configurations in R repeats, before the positive class is known.
+def task_kind(classes: Array | None) -> TaskKind:
+    """The kind of a task by its classes, None for numbers."""
+    if classes is None:
+        return TaskKind.REGRESSION
+    return TaskKind.BINARY if len(classes) == 2 else TaskKind.MULTICLASS
 
-    At least one of ``labels``, ``probabilities`` and ``values`` is there.
+
+def flagged(predictions: HeldOutPredictions, truth: Truth) -> HeldOutPredictions:
+    """The predictions of all classes with flags of what contradicts itself; refused are wrong probabilities.
+
+    Labels need not be of the greatest probability: a threshold may have cut them. But rows with one label have
+    greater probabilities of it than rows with another, of a pair of classes: an AUC near 1.
     """
+    names, flags = predictions.names, {**predictions.flags}
+    labels, probabilities = map(predictions.responses.get, (Response.LABELS, Response.PROBABILITIES))
+    if probabilities is None:
+        return predictions
+    check_probabilities(probabilities, names)
+    flags |= prediction_columns.exchanged(truth.values, probabilities, names)
+    odd = [
+        name
+        for j, name in enumerate(names)
+        if labels is not None and _contradict(labels[:, j], probabilities[:, j])
+    ]
+    if odd:
+        flags |= Flag.LABELS_CONTRADICT_PROBABILITIES.of(lacking=len(odd), total=len(names), which=quoted(odd, 3))
+    return replace(predictions, flags=flags)
 
-    names: tuple[str, ...]
-    """One for each configuration."""
-    classes: Array | None = None
-    """(K,): the labels of a classification, sorted; None for numbers."""
-    labels: Codes | None = None
-    """(N, C, R): codes of the classes, -1 where not predicted."""
-    probabilities: Floats | None = None
-    """(N, C, R, K): of each class, in their order; NaN where not predicted."""
-    values: Floats | None = None
-    """(N, C, R): predicted numbers of a regression, or scores; NaN where not predicted."""
-    folds: Codes | None = None
-    """(N, R): codes, -1 where a row was not held out."""
-    adaptive: bool = False
-    exchangeable: bool = True
-    """``adaptive``, ``exchangeable``: as in ``HeldOutPredictions``."""
-    flags: Mapping[Flag, str] = field(default_factory=dict)
-    """What a reader of any estimate from these predictions must know."""
-    question: SearchQuestion | None = None
-    """What is estimated where the user says nothing else."""
 
-    @property
-    def kind(self) -> TaskKind:
-        if self.classes is None:
-            return TaskKind.REGRESSION
-        return TaskKind.BINARY if len(self.classes) == 2 else TaskKind.MULTICLASS
+def of_positive(
+    predictions: HeldOutPredictions,
+    truth: Truth,
+    response: ResponseName = _defaults.RESPONSE,
+    threshold: float | None = None,
+) -> HeldOutPredictions:
+    """From predictions of all classes those whose scores point to the positive class of a target.
 
-    def checked(self, truth: Truth) -> PredictionArrays:
-        """The same, with flags of what contradicts itself; refused are probabilities that are none."""
-        flags = {**self.flags}
-        if self.probabilities is not None:
-            check_probabilities(self.probabilities, self.names)
-            flags |= prediction_columns.exchanged(truth.values, self.probabilities, self.names)
-        if contradictions := self.contradictions():
-            flags |= Flag.LABELS_CONTRADICT_PROBABILITIES.of(
-                lacking=len(contradictions), total=len(self.names), which=quoted(contradictions, 3)
+    Parameters
+    ----------
+    response : "auto", "labels" or "probabilities"
+        Which of what the tool wrote is used; "auto" keeps both. Labels that it did not write, or that are not used,
+        are those of the greatest probability.
+    threshold : float, optional
+        Cuts the probability of the positive class into labels, in place of those that the tool wrote.
+    """
+    check_settings(response, threshold)
+    responses: dict[Response, Array] = {
+        kind: array for kind, array in predictions.responses.items() if response in ("auto", kind)
+    }
+    probabilities = responses.get(Response.PROBABILITIES)
+    for argument, value, fits in (
+        ("response", response, bool(responses)),
+        ("threshold", threshold, threshold is None or probabilities is not None),
+    ):
+        if not fits:
+            names = sorted("numbers" if kind is Response.VALUES else kind for kind in predictions.responses)
+            raise InputError(
+                f"`{argument}={value!r}` does not fit a table that holds {' and '.join(names)}; leave it out.",
+                argument=argument,
             )
-        return replace(self, flags=flags)
-
-    def contradictions(self) -> tuple[str, ...]:
-        """The configurations whose labels do not go with their probabilities.
-
-        Labels need not be of the greatest probability: a threshold may have cut them. But rows with one label have
-        greater probabilities of it than rows with another, of a pair of classes: an AUC near 1.
-        """
-        if self.labels is None or self.probabilities is None:
-            return ()
-        return tuple(
-            name for j, name in enumerate(self.names) if _contradict(self.labels[:, j], self.probabilities[:, j])
-        )
-
-    def truth(self, y_true: Array, pos_label: Any = None) -> Truth:
-        """The target coded as the predictions are; of two classes the last is positive by default."""
-        return truth_of(y_true, self.kind, classes=self.classes, pos_label=pos_label)
-
-    def held_out(
-        self, truth: Truth, response: ResponseName = _defaults.RESPONSE, threshold: float | None = None
-    ) -> HeldOutPredictions:
-        """The predictions of a target, whose positive class the scores point to.
-
-        Parameters
-        ----------
-        response : "auto", "labels" or "probabilities"
-            Which of what the tool wrote is used; "auto" keeps both. Labels that it did not write, or that are not
-            used, are those of the greatest probability.
-        threshold : float, optional
-            Cuts the probability of the positive class into labels, in place of those that the tool wrote.
-        """
-        check_settings(response, threshold)
-        labels = None if response == "probabilities" else self.labels
-        probabilities = None if response == "labels" else self.probabilities
-        held = {"labels": self.labels, "probabilities": self.probabilities, "numbers": self.values}
-        names = [name for name, array in held.items() if array is not None]
-        fits = {
-            "response": response in ("auto", *names),
-            "threshold": threshold is None or probabilities is not None,
-        }
-        for argument, value in (("response", response), ("threshold", threshold)):
-            if not fits[argument]:
-                raise InputError(
-                    f"`{argument}={value!r}` does not fit a table that holds {' and '.join(names)}; leave it out.",
-                    argument=argument,
-                )
-        if self.values is not None:
-            return self._held({Response.VALUES: self.values}, None)
-        responses: dict[Response, Array] = {}
-        if probabilities is not None:
-            scores = probabilities if truth.positive is None else probabilities[..., truth.positive]
-            responses[Response.PROBABILITIES] = scores
-            if labels is None or threshold is not None:
-                labels = cut(truth, scores, Response.PROBABILITIES, threshold)
-        if labels is not None:
-            responses[Response.LABELS] = labels
-        return self._held(responses, truth.positive)
-
-    def _held(self, responses: Mapping[Response, Array], positive: int | None) -> HeldOutPredictions:
-        first = next(iter(responses.values()))
-        present = first >= 0 if first.dtype.kind == "i" else ~np.isnan(first)
-        tested: Booleans = np.any(present.reshape(*first.shape[:3], -1), axis=(1, 3))
-        return HeldOutPredictions(
-            responses,
-            self.names,
-            self.folds,
-            self.classes,
-            positive,
-            training_rows=training_rows_of(self.folds, tested),
-            adaptive=self.adaptive,
-            exchangeable=self.exchangeable,
-            flags=self.flags,
-            question=self.question,
-        )
+    if probabilities is not None:
+        scores = probabilities if truth.positive is None else probabilities[..., truth.positive]
+        responses[Response.PROBABILITIES] = scores
+        if Response.LABELS not in responses or threshold is not None:
+            responses[Response.LABELS] = cut(truth, scores, Response.PROBABILITIES, threshold)
+    first = next(iter(responses.values()))
+    present = first >= 0 if first.dtype.kind == "i" else ~np.isnan(first)
+    tested: Booleans = np.any(present.reshape(*first.shape[:3], -1), axis=(1, 3))
+    return replace(
+        predictions,
+        responses=responses,
+        positive=None if Response.VALUES in responses else truth.positive,
+        training_rows=training_rows_of(predictions.folds, tested),
+    )
 
 
 def check_probabilities(values: Floats, names: Sequence[str], *, of_classes: bool = True) -> None:
@@ -230,8 +187,9 @@ class PredictionTable(Shown):
     groups, sample_weight : ndarray of shape (N,), or None
     source : Source
         What was recognised; ``str(table.source)`` is one line.
-    arrays : PredictionArrays or None
-        The predictions for either positive class, if the tool says what they are.
+    arrays : HeldOutPredictions or None
+        The predictions of all classes, whichever is positive, if the tool says what they are: probabilities of
+        shape (N, C, R, K), also of two classes.
     remarks : tuple of str
         Sentences about assumptions that were made.
     """
@@ -242,7 +200,7 @@ class PredictionTable(Shown):
     groups: Array | None = None
     sample_weight: Array | None = None
     source: Source = Source()
-    arrays: PredictionArrays | None = None
+    arrays: HeldOutPredictions | None = None
     remarks: tuple[str, ...] = ()
 
     @property
@@ -255,6 +213,18 @@ class PredictionTable(Shown):
         """The columns of predictions where the metric decides what they are."""
         return self.predictions if isinstance(self.predictions, prediction_columns.ColumnPredictions) else None
 
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether the tool wrote probabilities of each class."""
+        return self.arrays is not None and Response.PROBABILITIES in self.arrays.responses
+
+    def known_truth(self, pos_label: Any = None) -> Truth | None:
+        """The target coded as a tool's predictions are; of two classes the last is positive by default."""
+        if self.arrays is None:
+            return None
+        classes = self.arrays.classes
+        return truth_of(self.truth, task_kind(classes), classes=classes, pos_label=pos_label)
+
     def guessed_metric(self, truth: Truth) -> str:
         """A metric that fits: that of the kind of task, but accuracy of two classes that are given as labels."""
         from heldout.readers.table_task import DEFAULT_METRICS  # which loads the presets
@@ -266,7 +236,7 @@ class PredictionTable(Shown):
                 self.columns, prediction_columns.prediction_columns_of(self.columns, truth), truth
             )
         else:
-            scores = self.arrays is not None and self.arrays.probabilities is not None
+            scores = self.has_probabilities
         return DEFAULT_METRICS[TaskKind.BINARY if scores else TaskKind.MULTICLASS]
 
     def held_for(
@@ -280,7 +250,7 @@ class PredictionTable(Shown):
         averaged = threshold if cut is None else None
         if self.arrays is not None:
             check_cuts(metric, cut)
-            return self.arrays.held_out(truth, response, cut), averaged
+            return of_positive(self.arrays, truth, response, cut), averaged
         if self.columns is None:
             assert self.held is not None, "predictions are columns, or known"
             return checked_held_out(truth, self.held, metric, response=response, threshold=cut), averaged
@@ -305,10 +275,7 @@ class PredictionTable(Shown):
         threshold: float | None,
     ) -> dict[str, Any]:
         """The arguments of ``ho.estimate`` that stand for the table, for one metric and selection rule."""
-        if self.arrays is not None:
-            truth = self.arrays.truth(self.truth, pos_label)
-        else:
-            truth = truth_for(self.truth, metric, self.held, classes, pos_label)
+        truth = self.known_truth(pos_label) or truth_for(self.truth, metric, self.held, classes, pos_label)
         held, averaged = self.held_for(truth, metric, rule, response=response, threshold=threshold)
         return {
             "y_true": self.truth,

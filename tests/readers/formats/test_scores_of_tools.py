@@ -287,7 +287,8 @@ def test_the_matrices_of_tabrepo(tmp_path: Path, n_classes: int, dtype: str) -> 
             kind = "probabilities" if n_classes else "values"
             assert_array_equal(held.responses[kind][:, :, 0], written.astype(dtype).astype(float).swapaxes(0, 1))
             kinds = {0: TaskKind.REGRESSION, 2: TaskKind.BINARY, 3: TaskKind.MULTICLASS}
-            assert table.arrays is not None and table.arrays.kind is kinds[n_classes]
+            known = table.known_truth()
+            assert known is not None and known.kind is kinds[n_classes]
 
 
 def task_of_tabrepo(folder: Path, models: list[str], values: np.ndarray) -> Path:

@@ -5,6 +5,8 @@ class, ``weights`` if there were any, ``rowIndex`` from 1, a column for each tun
 (``Fold1``, ``Fold1.Rep2``, ``Resample01``), which leave-one-out lacks.
 """
 
+from typing import ClassVar
+
 from heldout.readers.columns import class_values, place_of_class
 from heldout.readers.formats.tool import ColumnUses, Export, Tool, of_kind
 from heldout.readers.long_table import LineRoles
@@ -20,12 +22,10 @@ class Caret(Tool):
     title = "fit$pred of caret"
     signs = "columns pred, obs and rowIndex"
     needs = ("pred", "obs", "rowIndex")
+    columns: ClassVar = {"target": ("obs",), "row": ("rowIndex",), "fold": ("Resample",)}
     free = ("configuration",)
     slices = r"Training\d+"
     remedy = 'trainControl(savePredictions = "all") keeps all of them.'
-
-    def columns(self, names: list[str]) -> dict[str, str | None]:
-        return {"target": "obs", "row": "rowIndex", "fold": "Resample" if "Resample" in names else None}
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         frame = table.frame

@@ -52,6 +52,7 @@ class ScoredAnswer(NamedTuple):
 class Evaluations(Tool):
     """The files of a tool, in a folder or any of its folders, or one of them."""
 
+    columns: ClassVar = {"row": ("item",), "repeat": ("run",)}
     free = ("predictions",)
     finds_target = True
     files: ClassVar[tuple[str, ...]] = ()
@@ -109,9 +110,6 @@ class Evaluations(Tool):
         table = Table(export.name, best.drop(columns=["metric", "data"]), (*remarks, *more))
         return {"": table}, replace(uses, predictions=())
 
-    def columns(self, names: list[str]) -> dict[str, str | None]:
-        return {"row": "item", "repeat": "run"}
-
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         stratified = table.frame["task"].nunique() > 1 and uses.tasks != "whole"
         return LineRoles(
@@ -157,6 +155,7 @@ class Scores(Tool):
     name = "scores"
     title = "a table of scores without true values"
     signs = "its name"
+    columns: ClassVar = {"target": (BEST,)}
     free = ("predictions", "repeat", "configuration")
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
@@ -174,9 +173,6 @@ class Scores(Tool):
         graded = {name: _graded(table.frame[name], is_named=bool(uses.predictions)) for name in names}
         frame = table.frame.assign(**graded, **{PART: "all", BEST: MeanScore().range[1]})
         return {"": replace(table, frame=frame)}, replace(uses, predictions=tuple(names))
-
-    def columns(self, names: list[str]) -> dict[str, str | None]:
-        return {"target": BEST}
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         is_long = bool(uses.configuration)

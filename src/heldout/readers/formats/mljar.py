@@ -8,7 +8,7 @@ were fitted on these predictions, so that is left out.
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,6 +41,7 @@ class Mljar(Tool):
     name = "mljar"
     title = "the out-of-fold predictions of MLJAR"
     signs = f"a folder with MODEL/{_FILE} and MODEL/{_FRAMEWORK}"
+    columns: ClassVar = {"target": ("target",), "row": ("row",), "fold": ("fold",)}
     endings = (f"MODEL/{_FILE} with {_FRAMEWORK} beside it",)
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
@@ -64,9 +65,6 @@ class Mljar(Tool):
             frame = _with_target_of(first, frame).assign(row=np.arange(1, len(frame) + 1))
             tables[model] = Table(export.name, frame if folds is None else frame.merge(folds, on="row", how="left"))
         return tables, uses
-
-    def columns(self, names: list[str]) -> dict[str, str | None]:
-        return {"target": "target", "row": "row", "fold": "fold" if "fold" in names else None}
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         folders = _model_folders(export)

@@ -6,6 +6,8 @@ where probabilities were predicted. A benchmark or tuning adds ``iteration`` of 
 ``learner_id``.
 """
 
+from typing import ClassVar
+
 from heldout.readers.formats.tool import ColumnUses, Export, Tool, check_alone, of_kind, with_prefix
 from heldout.readers.long_table import LineRoles
 from heldout.readers.tables import Table
@@ -16,11 +18,9 @@ class Mlr3(Tool):
     title = "predictions of mlr3"
     signs = "columns row_ids, truth and response"
     needs = ("row_ids", "truth", "response")
+    columns: ClassVar = {"target": ("truth",), "row": ("row_ids",), "fold": ("iteration",)}
     free = ("configuration", "repeat")
     configuration = "the learner"
-
-    def columns(self, names: list[str]) -> dict[str, str | None]:
-        return {"target": "truth", "row": "row_ids", "fold": "iteration" if "iteration" in names else None}
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         frame = table.frame

@@ -6,7 +6,7 @@ in the same folds. Source: OpenML's documentation of runs, and its Python client
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -39,6 +39,7 @@ class OpenMLRun(Tool):
     title = "predictions of runs on OpenML"
     signs = "columns repeat, fold, row_id and prediction"
     needs = ("repeat", "fold", "prediction")
+    columns: ClassVar = {"row": _ROWS, "fold": ("fold",), "repeat": ("repeat",), "target": _TRUTHS}
     endings = (".arff",)
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
@@ -47,19 +48,15 @@ class OpenMLRun(Tool):
 
     def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
         tables, uses = super().tables(export, uses)
-        columns = self.columns([*next(iter(tables.values())).frame])
-        row = columns["row"] or _ROWS[0]
+        names = next(iter(tables.values())).frame.columns
+        row = next((name for name in _ROWS if name in names), _ROWS[0])
         for table in tables.values():
             _check_rows(table, row)
-        if "target" not in columns:
+        if names.intersection(_TRUTHS).empty:
             check_target(uses, export.name)
             tables = {run: _with_truth(table, uses.target, row) for run, table in tables.items()}
             uses = replace(uses, target=None)
         return tables, uses
-
-    def columns(self, names: list[str]) -> dict[str, str | None]:
-        row, target = (next((name for name in those if name in names), None) for those in (_ROWS, _TRUTHS))
-        return {"row": row, "fold": "fold", "repeat": "repeat"} | ({} if target is None else {"target": target})
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         check_alone(table, "sample")  # of a learning curve, a number of training rows

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from heldout.errors import InputError
 from heldout.metrics.base import Response
@@ -39,6 +39,7 @@ class Orange(Tool):
     title = "the predictions of Orange's Test and Score"
     signs = "a column Fold, and for each learner its name and NAME (CLASS)"
     needs = (_FOLD,)
+    columns: ClassVar = {"fold": (_FOLD,)}
     free = ("predictions",)
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
@@ -63,9 +64,6 @@ class Orange(Tool):
             )
         remarks = (*table.remarks, _ORDER) if uses.row is None else table.remarks
         return {"": replace(table, remarks=remarks)}, uses
-
-    def columns(self, names: list[str]) -> dict[str, str | None]:
-        return {"fold": _FOLD}
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         frame = table.frame

@@ -21,7 +21,7 @@ from heldout.flags import Flag
 from heldout.metrics import check_fits, metric_named
 from heldout.metrics.base import Metric, Response, check_among, full_name, times_of
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions, SearchQuestion
-from heldout.readers.columns import KnownClasses, check_complete, check_numbers, first_line, free_names
+from heldout.readers.columns import check_complete, check_numbers, codes_of_column, first_line, free_names
 from heldout.readers.formats.tool import ColumnUses, Export, Tool
 from heldout.readers.long_table import LineRoles, pivot_of
 from heldout.readers.prediction_table import PredictionTable, Source, check_probabilities
@@ -385,7 +385,7 @@ class OwnFile(Tool):
             check_probabilities(array, columns.names, of_classes=columns.response is Response.PROBABILITIES)
         truth = pivot.truth
         if classes is not None:
-            truth = classes[KnownClasses(classes).codes(table.frame[columns.target])[lines[:, 0]]]
+            truth = classes[codes_of_column(table.frame[columns.target], classes)[lines[:, 0]]]
         elif columns.event is None:
             check_numbers(table.frame[columns.target], "the target")
         groups = checked_groups(pivot.groups, len(truth))
@@ -450,7 +450,7 @@ def _predictions_of(frame: Any, roles: ColumnRoles, classes: Array | None) -> Ar
     heads = [*chain(*roles.columns)]
     if roles.response is Response.LABELS:
         assert classes is not None, "labels are of classes"
-        return np.stack([KnownClasses(classes).codes(frame[head]) for head in heads], axis=1)
+        return np.stack([codes_of_column(frame[head], classes) for head in heads], axis=1)
     for head in heads:
         if frame[head].notna().any():  # a failed configuration has missing values only, of no type
             check_numbers(frame[head], "the predictions")

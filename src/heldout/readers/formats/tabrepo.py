@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -39,6 +39,7 @@ class TabRepo(Tool):
     name = "tabrepo"
     title = "the predictions of a task in TabRepo"
     signs = f"a folder with {_MATRIX} and {_METADATA}"
+    columns: ClassVar = {"row": (), "fold": ()}
     by_label = True
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
@@ -65,9 +66,6 @@ class TabRepo(Tool):
         table, uses = with_values(table, uses, by_label=True)
         check_complete(table.frame[uses.target], "the target")
         return {"": _with_predictions(table, uses.target, models, matrix)}, uses
-
-    def columns(self, names: list[str]) -> dict[str, str | None]:
-        return {"row": None, "fold": None}
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         columns: dict[str, dict[str, str]] = {}

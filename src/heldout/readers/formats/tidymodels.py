@@ -7,7 +7,7 @@ from 1; ``id`` and ``id2`` of the resample; the tuning parameters; the outcome u
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from heldout.errors import InputError
 from heldout.flags import Flag
@@ -37,6 +37,7 @@ class Tidymodels(Tool):
     title = "collect_predictions() of tidymodels"
     signs = "columns .row, and .pred, .pred_class or .pred_<level>"
     needs = (_ROW,)
+    columns: ClassVar = {"row": (_ROW,), "fold": _RESAMPLES[::-1]}
     free = ("configuration", "repeat")
     finds_target = True
     slices = r"Slice\d+"
@@ -49,9 +50,6 @@ class Tidymodels(Tool):
     def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
         tables, uses = super().tables(export, uses)
         return {name: _held_out_lines(table) for name, table in tables.items()}, uses
-
-    def columns(self, names: list[str]) -> dict[str, str | None]:
-        return {"row": _ROW, "fold": next((name for name in reversed(_RESAMPLES) if name in names), None)}
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         frame = table.frame

@@ -13,19 +13,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from heldout._types import Array
 from heldout.data.row_labels import in_order_of, row_labels
-from heldout.data.task import checked_groups, checked_weights, column_of
+from heldout.data.task import checked_groups, checked_weights, column_of, truth_of
 from heldout.errors import InputError
 from heldout.estimates.input_arrays import distinct_names
 from heldout.flags import Flag
 from heldout.metrics.base import Response
-from heldout.readers.columns import KnownClasses, check_numbers, free_name, kind_of_prediction, quoted
+from heldout.predictions import HeldOutPredictions
+from heldout.readers.columns import (
+    check_numbers,
+    classes_of_columns,
+    codes_of_column,
+    free_name,
+    kind_of_prediction,
+    quoted,
+)
 from heldout.readers.long_table import LineRoles, Pivot, numbered_rows, pivot_of
-from heldout.readers.prediction_table import PredictionArrays, PredictionTable, Source
+from heldout.readers.prediction_table import PredictionTable, Source, flagged, of_positive, task_kind
 from heldout.readers.tables import Table, read_table, table_of_frame
 
 
@@ -309,6 +318,8 @@ class Tool(ABC):
     """Columns that every table of it has."""
     marks: tuple[str, ...] = ()
     """Columns by which its tables are recognised besides; they can lack where the user names the tool."""
+    columns: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Its columns for each use, of which a table has the first that is there; without a row lines are numbered."""
     endings: tuple[str, ...] = ()
     """Of files that hold one model each; none where a table holds all."""
     free: tuple[str, ...] = ()
@@ -345,9 +356,7 @@ class Tool(ABC):
         if not tables:
             raise InputError(f"{export.name} holds no file of {self.title} ({' or '.join(self.endings)}).")
         first, given = next(iter(tables.values())), uses.target
-        columns = self.columns(
-            [name for name in first.frame.columns if name not in (*uses.exclude, str(uses.target))]
-        )
+        columns = self._columns_in(first, uses)
         uses.check_agree(self.title, columns, self.free)
         named: dict[str, Any] = {use: column for use, column in columns.items() if column is not None}
         uses = replace(uses, **named)
@@ -371,9 +380,16 @@ class Tool(ABC):
         parts = parts_of(export, *self.endings)
         return {model: part.table_with(*self.needs) for model, part in parts.items()}, uses
 
-    def columns(self, names: list[str]) -> dict[str, str | None]:
-        """The tool's column for each use, None where a use has none; without a row the lines are numbered."""
-        return {}
+    def _columns_in(self, table: Table, uses: ColumnUses) -> dict[str, str | None]:
+        """The column for each use in a table, None where it has none; the user may then give the true values."""
+        names = [name for name in table.frame.columns if name not in uses.exclude]
+        columns = {
+            use: next(
+                (name for name in ours if name in names and (use == "target" or name != str(uses.target))), None
+            )
+            for use, ours in self.columns.items()
+        }
+        return {use: name for use, name in columns.items() if use != "target" or name is not None}
 
     @abstractmethod
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
@@ -396,24 +412,26 @@ class Tool(ABC):
         by_time = (
             self.slices and pivot.resamples and all(re.fullmatch(self.slices, name) for name in pivot.resamples)
         )
-        arrays = PredictionArrays(
-            names=tuple(roles.heads) or pivot.names,
-            folds=pivot.folds,
+        responses, classes = _responses(table.frame, roles, pivot)
+        arrays = HeldOutPredictions(
+            responses,
+            tuple(roles.heads) or pivot.names,
+            pivot.folds,
+            classes,
             adaptive=roles.adaptive,
             exchangeable=not by_time,
             flags=flags,
             question=roles.question,
-            **_responses(table.frame, roles, pivot),
         )
         as_labels: tuple[str, ...] = ()
-        if arrays.classes is not None and arrays.probabilities is None and arrays.classes.dtype.kind in "iuf":
+        if classes is not None and Response.PROBABILITIES not in responses and classes.dtype.kind in "iuf":
             labels = quoted([head.labels for head in roles.responses])
-            as_labels = (_AS_LABELS.format(columns=labels),) * (len(arrays.classes) > 2)
+            as_labels = (_AS_LABELS.format(columns=labels),) * (len(classes) > 2)
         columns = replace(roles, settings=pivot.settings).columns
         shown = {use: (" in " if use == "folds" else ", ").join(names) for use, names in columns.items()}
-        truth = arrays.truth(pivot.truth)
-        arrays = arrays.checked(truth)
-        held = arrays.held_out(truth)
+        truth = truth_of(pivot.truth, task_kind(classes), classes=classes)
+        arrays = flagged(arrays, truth)
+        held = of_positive(arrays, truth)
         return PredictionTable(
             pivot.truth,
             held,
@@ -449,8 +467,8 @@ def _n_rows(labels: Any, target: Any) -> int | None:
     return len(given) if given is not None and {*labels} <= {*given} else numbered_rows(labels)
 
 
-def _responses(frame: Any, roles: LineRoles, pivot: Pivot) -> dict[str, Any]:
-    """The classes, and the predictions as the fields of ``PredictionArrays`` hold them."""
+def _responses(frame: Any, roles: LineRoles, pivot: Pivot) -> tuple[dict[Response, Array], Array | None]:
+    """The predictions of all classes as ``HeldOutPredictions`` holds them, and the classes."""
     heads = roles.responses
     numbers = [head.values for head in heads if head.values]
     labels = [head.labels for head in heads if head.labels]
@@ -461,16 +479,19 @@ def _responses(frame: Any, roles: LineRoles, pivot: Pivot) -> dict[str, Any]:
             raise no_class(numbers[0], roles.target)
         values = [pivot.placed(frame[name].to_numpy(dtype=np.float64), np.nan) for name in numbers]
         classes = np.unique(frame[roles.target].to_numpy(dtype=str)) if roles.of_classes else None
-        return {"values": np.concatenate(values, axis=1), "classes": classes}
-    known = [KnownClasses.of_columns(frame, roles.target, labels, head.probabilities) for head in heads]
-    responses: dict[str, Any] = {"classes": known[0].labels}
-    if labels:
-        codes = [pivot.placed(known[0].codes(frame[name]), -1) for name in labels]
-        responses["labels"] = np.concatenate(codes, axis=1)
+        return {Response.VALUES: np.concatenate(values, axis=1)}, classes
+    known = [classes_of_columns(frame, roles.target, labels, head.probabilities) for head in heads]
+    classes = known[0][0]
+    responses: dict[Response, Array] = {}
     if heads[0].probabilities:
-        scores = [pivot.placed(classes.scores(frame), np.nan) for classes in known]
-        responses["probabilities"] = np.concatenate(scores, axis=1)
-    return responses
+        for name in dict.fromkeys(name for _, columns in known for name in columns):
+            check_numbers(frame[name], "the probabilities")
+        scores = [pivot.placed(frame[columns].to_numpy(dtype=np.float64), np.nan) for _, columns in known]
+        responses[Response.PROBABILITIES] = np.concatenate(scores, axis=1)
+    if labels:
+        codes = [pivot.placed(codes_of_column(frame[name], classes), -1) for name in labels]
+        responses[Response.LABELS] = np.concatenate(codes, axis=1)
+    return responses, classes
 
 
 def of_kind(

@@ -10,7 +10,7 @@ rows in the same places if they were made with the same data, ``-x`` and ``-s``.
 import re
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -49,6 +49,7 @@ class Weka(Tool):
     title = "predictions of WEKA"
     signs = "a line inst#,actual,predicted,error"
     needs = ("inst#", "actual", "predicted")
+    columns: ClassVar = {"target": ("actual",), "row": ("inst#",), "fold": ("fold",)}
     endings = (".csv", ".txt")
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
@@ -63,9 +64,6 @@ class Weka(Tool):
         remarks += [_THREE_DECIMALS] * any(map(_is_rounded, printed.values()))
         tables = {model: _read(model, frame, classes) for model, frame in printed.items()}
         return {model: Table(export.name, frame, tuple(remarks)) for model, frame in tables.items()}, uses
-
-    def columns(self, names: list[str]) -> dict[str, str | None]:
-        return {"target": "actual", "row": "inst#", "fold": "fold" if "fold" in names else None}
 
     def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
         frame, shares = table.frame, _shares(table.frame)
