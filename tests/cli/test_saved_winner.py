@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import heldout as ho
-from heldout.cli.estimate import SavedWinner
+from heldout.cli.estimate_job import SavedWinner
 
 Run = Callable[..., Any]
 
