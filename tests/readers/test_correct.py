@@ -393,6 +393,12 @@ def test_indices_tell_repeats_and_models_on_other_rows() -> None:
     told = results(repeated, return_indices=True)
     assert ho.correct(told, **ASKED).provenance["n_repeats"] == 2
     assert ho.correct(results(repeated), **ASKED).provenance["n_repeats"] == 1
+    small = ShuffleSplit(8, test_size=10, random_state=0)  # of which some overlap, and others not
+    searched = GridSearchCV(TREE, GRID, cv=small).fit(X, Y)
+    for split_anew in (searched, results(small, return_indices=True)):
+        assert ho.correct(split_anew, method="tt").provenance["n_repeats"] == 8
+        with pytest.raises(ho.InputError, match="as ShuffleSplit's do, are a repeat each"):
+            ho.correct(split_anew, **ASKED)
     shuffled = cross_validate(
         MODELS["depth 1"], X, Y, cv=KFold(6, shuffle=True, random_state=1), return_indices=True
     )
