@@ -49,10 +49,8 @@ class OptionSettings(TypedDict, total=False):
     choices: Sequence[str]
     check: Callable[[Any], object]
     """Raises InputError for a wrong value."""
-    methods: Sequence[str]
-    """Values of ``--method`` that the option is for, where it is not for all."""
-    search: str
-    """The value of ``--search`` that the option is for, where it is not for all."""
+    of: tuple[str, Sequence[str]]
+    """Another option, and the values of that one that this is for, where it is not for all."""
     decides: bool
     """Whether the option can make two runs different; by default it can."""
 

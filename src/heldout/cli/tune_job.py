@@ -19,10 +19,10 @@ from sklearn.utils.validation import has_fit_parameter
 from heldout import _defaults, spaces
 from heldout._sklearn import BaseSearchCV
 from heldout._text import counted
-from heldout.arguments.random_search import sample_configurations
+from heldout.arguments.search import SearchArguments
 from heldout.cli.console import Console
 from heldout.cli.files import OutputFolder, save_model, write_predictions, write_report_files
-from heldout.cli.options import about_option, flag_of, option_fields
+from heldout.cli.options import about_option
 from heldout.cli.python_file import FileSpace, OwnSpace, has_distributions
 from heldout.cli.result import estimate_document
 from heldout.cli.runs import run_session
@@ -33,13 +33,14 @@ from heldout.cli.tune_options import (
     OPTUNA,
     RANDOM,
     TuneOptions,
+    check_belonging,
     check_named,
     feedback_of,
     is_protocol,
     method_of_options,
     nested_settings,
 )
-from heldout.configurations import Configurations, make_configurations
+from heldout.configurations import Configurations
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.dropping import planned_folds, strategy_of
 from heldout.errors import InputError
@@ -47,12 +48,11 @@ from heldout.evaluate import evaluate
 from heldout.execution.events import ConfigurationsAdded, Event, SearchStarted
 from heldout.execution.fit import Routing, Scoring, make_scoring
 from heldout.execution.run import RunSettings
-from heldout.execution.search import Search, check_repeated, imputed, unscored_splits
+from heldout.execution.search import Search, check_repeated, unscored_splits
 from heldout.execution.store.sqlite import SQLiteStore
 from heldout.flags import Flag
 from heldout.folds.plans import LeaveOut
 from heldout.folds.splits import Folds, make_folds
-from heldout.imputation.settings import imputation_of
 from heldout.imputation.tables import has_missing
 from heldout.metrics import check_fits, metric_named, scorer
 from heldout.metrics.base import Failing, Metric, Response, quiet_if_foreign
@@ -156,17 +156,21 @@ def space_of(
     return _able(space, options, task, metrics, console)
 
 
-def configurations_of(space: FileSpace, options: TuneOptions) -> Configurations:
-    """Every configuration of the grid, or those that are drawn; none where they are proposed later."""
+def arguments_of(space: FileSpace, options: TuneOptions) -> SearchArguments:
+    """The arguments with which a search of the library tries the space."""
+    drawn = {"param_distributions": space.values, "n_iter": options.n_iter or space.size or N_ITER}
+    tried = drawn if space.search == RANDOM else {"param_grid": space.values}
+    return SearchArguments(space.estimator, random_state=options.seed, **tried, **options.spec)
 
+
+def configurations_of(space: FileSpace, options: TuneOptions, arguments: SearchArguments) -> Configurations:
+    """Every configuration of the grid, or those that are drawn; none where they are proposed later."""
     if space.search == OPTUNA:
         return Configurations(())
     with about_option("--space", options.space) if options.space else nullcontext():
-        if space.search == RANDOM:
-            number = options.n_iter or space.size or N_ITER
-            return sample_configurations(space.estimator, space.values, number, options.seed)
-        _refuse_distributions(space)
-        return make_configurations(space.estimator, space.values)
+        if space.search == GRID:
+            _refuse_distributions(space)
+        return arguments.configurations(options.seed)
 
 
 def routing_of(space: FileSpace, task: Task) -> Routing:
@@ -215,12 +219,7 @@ def _any_model(task: Task) -> Any:
 
 def _check_options(space: FileSpace, options: TuneOptions) -> None:
     """Refuse options of another kind of search."""
-    for one in option_fields(options):
-        kind = one.metadata.get("search", space.search)
-        if getattr(options, one.name) != one.default and space.search != kind:
-            raise InputError(
-                f"{flag_of(one)} is for --search {kind}, and here the search is {space.search}; leave it out."
-            )
+    check_belonging(options, "search", space.search)
     if space.search == OPTUNA and is_protocol(options):
         raise InputError(
             f"--method {options.method} repeats the search, which with --search optuna is possible only from "
@@ -350,22 +349,19 @@ def job_of(options: TuneOptions, console: Console) -> TuneJob:
     else:
         folds = planned_folds(strategy, task, options.seed)
     space = space_of(options, own, task, scoring.metrics, console)
-    configurations, imputation = configurations_of(space, options), imputation_of(options.imputations or None)
-    if imputation is not None:
-        configurations = Configurations(imputed(one, imputation) for one in configurations)
-        if not has_missing(task.X):
-            console.note(Flag.NOTHING_MISSING.filled())
+    arguments = arguments_of(space, options)
+    configurations = configurations_of(space, options, arguments)
+    if options.imputations and not has_missing(task.X):
+        console.note(Flag.NOTHING_MISSING.filled())
     number = (options.n_trials or space.size or N_TRIALS) if space.search == OPTUNA else len(configurations)
     console.say(_plan_sentence(options, folds, number, space))
     why_pooled = "" if options.aggregate else _why_pooled(options, task, scoring, folds)
     if why_pooled:
         console.note(f"{why_pooled}: all held-out rows are scored together, in choosing too (aggregate: pooled).")
-    spec = options.spec | {"imputation": imputation, "keep_models": "winner" if options.importance else "none"}
     if options.aggregate is None:
-        spec["aggregate"] = "pooled" if why_pooled else _defaults.AGGREGATE
-    search = Search(
-        task, configurations, folds, scoring, routing_of(space, task), options.seed, seed_estimators=True, **spec
-    )
+        arguments = replace(arguments, aggregate="pooled" if why_pooled else _defaults.AGGREGATE)
+    routed = routing_of(space, task)
+    search = arguments.search(task, configurations, folds, scoring, entropy=options.seed, routed=routed)
     return TuneJob(found, source, space, number, search)
 
 

@@ -145,6 +145,7 @@ NESTED = ("nested", "nested_cv")
 BOOTSTRAP = ("bootstrap_search",)
 PROTOCOLS = NESTED + BOOTSTRAP
 """Values of ``--method`` besides the methods that need no fits of their own."""
+OF_NESTED, OF_RANDOM, OF_OPTUNA = ("method", NESTED), ("search", (RANDOM,)), ("search", (OPTUNA,))
 TRIED, SCORED = "What is tried", "How it is scored and chosen"
 CONCLUDED = "How good the winner is"
 """Sections of the help."""
@@ -208,13 +209,13 @@ class TuneOptions(TableOptions, RunOptions):
     n_iter: int | None = space_option(
         "Of random: how many configurations to draw from all models; by default 60.",
         metavar="N",
-        search=RANDOM,
+        of=OF_RANDOM,
         check=partial(checks.check_count, "n_iter"),
     )
     n_trials: int | None = space_option(
         "Of optuna: how many configurations to propose; by default 100.",
         metavar="N",
-        search=OPTUNA,
+        of=OF_OPTUNA,
         check=partial(checks.check_count, "n_trials"),
         decides=False,
     )
@@ -222,14 +223,14 @@ class TuneOptions(TableOptions, RunOptions):
         "Of optuna: propose no more after this time, in all searches. The result then depends on the speed of the "
         "machine.",
         metavar="SECONDS",
-        search=OPTUNA,
+        of=OF_OPTUNA,
         check=partial(checks.check_timeout, argument="timeout"),
         decides=False,
     )
     batch_size: int | None = space_option(
         "Of optuna: how many to propose at once and to fit in parallel; by default 1, whose folds are parallel.",
         metavar="N",
-        search=OPTUNA,
+        of=OF_OPTUNA,
         check=partial(checks.check_count, "batch_size"),
     )
     feedback: str | None = space_option(
@@ -238,14 +239,14 @@ class TuneOptions(TableOptions, RunOptions):
         "cross-fitted:TRIALS sets the trials of each; all: without. By default auto: cross-fitted where folds and "
         "trials allow it.",
         metavar="KIND",
-        search=OPTUNA,
+        of=OF_OPTUNA,
         check=_feedback_parts,
         decides=False,
     )
     stop_when_useless: bool = space_option(
         "Of optuna: stop when the folds could not show a further gain.",
         False,
-        search=OPTUNA,
+        of=OF_OPTUNA,
         decides=False,
     )
     imputations: int = space_option(
@@ -353,19 +354,19 @@ class TuneOptions(TableOptions, RunOptions):
         "the configurations, each without two of the K folds (3 to 10), say what more rows are worth.",
         False,
     )
-    inner: str = estimate_option(INNER_HELP, _defaults.INNER, metavar="FOLDS", methods=NESTED, check=inner_parts)
+    inner: str = estimate_option(INNER_HELP, _defaults.INNER, metavar="FOLDS", of=OF_NESTED, check=inner_parts)
     across: str = estimate_option(
         "Of nested: folds (each outer fold chooses its own winner) or all (one winner for all).",
         _defaults.ACROSS,
         metavar="WHAT",
-        methods=NESTED,
+        of=OF_NESTED,
         choices=("folds", "all"),
     )
     scheme: str = estimate_option(
         "Of bootstrap_search: cvt (the whole search on every sample) or models (all configurations, no folds).",
         _defaults.SCHEME,
         metavar="NAME",
-        methods=BOOTSTRAP,
+        of=("method", BOOTSTRAP),
         choices=checks.SCHEMES,
     )
     deploy: str = estimate_option(
@@ -407,6 +408,8 @@ class TuneOptions(TableOptions, RunOptions):
         return named | {
             "method": method_of_options(self),
             "n_bootstraps": self.bootstraps,
+            "imputation": self.imputations or None,
+            "keep_models": "winner" if self.importance else "none",
             "n_rows_of_bootstrap": checks.rows_of_bootstrap(self.n_rows_of_bootstrap),
             "share": self.share != "no" and self.share,
         }
@@ -443,15 +446,20 @@ def inner_of_nested_scores() -> Any:
     return score_option(INNER_HELP, _defaults.INNER, metavar="FOLDS", check=inner_parts)
 
 
+def check_belonging(options: TuneOptions, choice: str, value: str | None) -> None:
+    """Refuse options that are for another --search or --method than the one at hand."""
+    for one in option_fields(options):
+        of, values = one.metadata.get("of", ("", ()))
+        if of == choice and value not in values and getattr(options, one.name) != one.default:
+            raise InputError(
+                f"{flag_of(one)} is for --{of} {values[0]}, and here the {of} is {value}; leave it out, or use "
+                f"--{of} {values[0]}."
+            )
+
+
 def _check_of_protocols(options: TuneOptions) -> None:
     """Refuse options of another protocol than the chosen one, and their wrong values."""
-    for one in option_fields(options):
-        methods = one.metadata.get("methods", ())
-        if methods and options.method not in methods and getattr(options, one.name) != one.default:
-            raise InputError(
-                f"{flag_of(one)} is for --method {methods[0]}, and here the method is {options.method}; leave it "
-                f"out, or use --method {methods[0]}."
-            )
+    check_belonging(options, "method", options.method)
     if options.method in NESTED:
         checks.check_choice("interval", options.interval or "auto", ("auto", *checks.NESTED_INTERVALS, "none"))
     elif options.interval is not None and options.method != "bbc":

@@ -33,11 +33,11 @@ class OpenSearch:
     It is open until ``finish``, or to the end of a ``with`` block.
     """
 
-    def __init__(
-        self, X: Any, y: Any, settings: dict[str, Any], *, identity: Any, groups: Any, sample_weight: Any
-    ) -> None:
-        self._data = {"X": X, "y": y, "groups": groups, "sample_weight": sample_weight}
-        self._settings, self._identity = settings, identity
+    def __init__(self, arguments: Mapping[str, Any], identity: Any) -> None:
+        """``arguments``: of ``open_search``, by name."""
+        self._data = {name: arguments[name] for name in ("X", "y", "groups", "sample_weight")}
+        self._settings = {name: value for name, value in arguments.items() if name not in self._data}
+        self._identity = identity
         self._open = ExitStack()
         self._lock = threading.Lock()
         self._run: AdaptiveRun | None = None
@@ -231,15 +231,7 @@ block_length, n_rows_of_bootstrap
     >>> found.configurations[found.winner].name, round(float(found.estimate.value), 4)
     ('KNeighborsClassifier (n_neighbors=13)', 0.9298)
     """
-    settings = {
-        "scoring": scoring, "cv": cv, "repeats": repeats, "aggregate": aggregate, "selection": selection,
-        "drop": drop, "method": method, "n_bootstraps": n_bootstraps, "confidence_level": confidence_level,
-        "alternative": alternative, "n_jobs": n_jobs, "refit": refit, "store": store,
-        "random_state": random_state, "early_stopping": early_stopping,
-        "verbose": verbose, "keep_models": keep_models, "deploy": deploy, "imputation": imputation,
-        "block_length": block_length, "n_rows_of_bootstrap": n_rows_of_bootstrap, "pos_label": pos_label,
-    }  # fmt: skip
-    return OpenSearch(X, y, settings, identity="open search", groups=groups, sample_weight=sample_weight)
+    return OpenSearch(locals(), "open search")
 
 
 def changed_params(estimator: Any) -> dict[str, Any]:

@@ -140,16 +140,11 @@ def objective(
     >>> print(f"{study.best_value:.4f} {estimate.value:.3f} by {estimate.method}")
     0.9332 0.930 by shrinkage
     """
-    settings = {
-        "scoring": scoring, "cv": cv, "repeats": repeats, "aggregate": aggregate, "drop": drop, "n_jobs": n_jobs,
-        "method": _defaults.METHOD, "store": store, "random_state": random_state, "early_stopping": early_stopping,
-        "pos_label": pos_label,
-    }  # fmt: skip
+    arguments = {name: value for name, value in locals().items() if name not in ("estimator", "suggest")}
     if isinstance(estimator, list | tuple):
         checked_entries(estimator)
     else:
         checked_model(estimator, "estimator")
     space = space_of(estimator, suggest)
-    identity = ["objective", space.identity]
-    run = OpenSearch(X, y, settings, identity=identity, groups=groups, sample_weight=sample_weight)
+    run = OpenSearch({**arguments, "method": _defaults.METHOD}, ["objective", space.identity])
     return Objective(space, run, has_store=store is not None)
