@@ -111,17 +111,21 @@ def test_bad_arguments_are_one_sentence(settings: dict[str, Any], sentence: str)
         ho.studies.adaptive(["noise"], **{**SMALL, **settings})
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_the_command_leaves_its_files(tmp_path: Path) -> None:
     typed = (
-        "study adaptive --worlds noise --searchers tpe --rows 40 --trials 8 --centre 40,8 --repetitions 2 "
-        f"--nested 0 --bootstraps 20 --seed 1 --quiet --out {tmp_path / 'out'}"
+        "study adaptive --quick --worlds noise --searchers tpe --rows 40 --trials 5 --centre 40,5 --repetitions 2 "
+        f"--nested 0 --bootstraps 20 --seed 1 --out {tmp_path / 'out'}"
     )
     result = CliRunner().invoke(heldout, typed.split())
     assert result.exit_code == 0, result.output
     assert {"adaptive.parquet", "adaptive.csv", "study.json", "report.html"} <= {
         path.name for path in (tmp_path / "out").iterdir()
     }
-    assert json.loads((tmp_path / "out" / "study.json").read_text())["study"] == "adaptive"
+    document = json.loads((tmp_path / "out" / "study.json").read_text())
+    assert document["study"] == "adaptive" and document["rows"]
+    assert document["claims_sentence"] in result.output
+    assert "What we claim" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
 
 
 def test_tables_become_markdown() -> None:

@@ -13,32 +13,33 @@ from stored_cells import stored_seconds
 
 pytestmark = pytest.mark.processes
 
-# A space whose cells take long enough to be interrupted in the middle.
+# A space of few fits. Where they wait it can be interrupted in the middle, however slow this test is.
 SCRIPT = """
 import os
 import sys
 
 import heldout.spaces
-from sklearn.ensemble import RandomForestClassifier
 from heldout.spaces.presets import _on_unscaled
+from waiting_forest import SECONDS, WaitingForest
 
 
 def slow(name, X, kind):
-    return [("forest", _on_unscaled(RandomForestClassifier(60))(X), {"fit__min_samples_leaf": [1, 2, 3, 4]})]
+    return [("forest", _on_unscaled(WaitingForest(10))(X), {"fit__min_samples_leaf": [1, 2, 3, 4]})]
 
 
 os.chdir(sys.argv[1])
+os.environ[SECONDS] = sys.argv[2]
 heldout.spaces.preset = slow
 from heldout.cli import main
 
-main(sys.argv[2:])
+main(sys.argv[3:])
 """
 TUNE = ["tune", "example:breast_cancer", "--target", "target", "--cv", "3", "--n-bootstraps", "50"]
 CELLS = 12
 
 
-def start(folder: Path, *options: str) -> Forked:
-    return Forked(SCRIPT, folder, *TUNE, *options)
+def start(folder: Path, *options: str, seconds: float = 0) -> Forked:
+    return Forked(SCRIPT, folder, seconds, *TUNE, *options)
 
 
 def acknowledged(run_file: Path) -> dict[tuple[int, int, int], tuple[float, float]]:
@@ -66,7 +67,7 @@ def test_interrupted_runs_end_cleanly_and_resume_to_the_same_bits(tmp_path: Path
     assert whole.returncode == 0, err
 
     run_file = tmp_path / "cut" / "run.db"
-    process = start(tmp_path, "--out", "cut", "--n-jobs", "2")
+    process = start(tmp_path, "--out", "cut", "--n-jobs", "2", seconds=1)
     wait_for_cells(process, run_file, least=2)
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)
@@ -78,7 +79,7 @@ def test_interrupted_runs_end_cleanly_and_resume_to_the_same_bits(tmp_path: Path
     kept = acknowledged(run_file)
     assert 2 <= len(kept) < CELLS
 
-    killed = start(tmp_path, "--out", "cut", "--n-jobs", "2", "--resume")
+    killed = start(tmp_path, "--out", "cut", "--n-jobs", "2", "--resume", seconds=1)
     wait_for_cells(killed, run_file, least=len(kept) + 2)
     os.killpg(killed.pid, signal.SIGKILL)
     killed.communicate(timeout=60)

@@ -52,7 +52,7 @@ def warned() -> None:
 def test_a_wrong_answer_is_a_fault(
     attempt: Any, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(oracle, "SECONDS", 0.3)
+    monkeypatch.setattr(oracle, "SECONDS", 1.0)
     assert fault in judged(Case("", attempt), tmp_path).fault
 
 

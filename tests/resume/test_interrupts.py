@@ -79,8 +79,8 @@ class Tuning:
         return self.process.returncode, said
 
     def is_anybody_left(self):
-        """Whether a process of the group outlives it; those that end by themselves are given some seconds."""
-        deadline = time.monotonic() + 10
+        """Whether a process of the group outlives it; those that end by themselves are given a minute."""
+        deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             try:
                 os.killpg(self.process.pid, 0)

@@ -26,7 +26,7 @@ SMALLER = {
     "search": ["--rows", "40", "--configurations", "3", "--folds", "3", "--bootstraps", "50"],
     "timing": ["--rows", "50,250", "--folds", "3,10", "--repetitions", "2"],
 }
-WITH_A_TEST_OF_THEIR_OWN = {"search", "intervals", "intervals-on-tables", "flat-vs-nested"}
+WITH_A_TEST_OF_THEIR_OWN = {"adaptive", "search", "intervals", "intervals-on-tables", "flat-vs-nested"}
 """Studies whose tests run ``--quick`` too."""
 OF_TABLES = {"search", "intervals-on-tables", "flat-vs-nested"}
 

@@ -105,7 +105,7 @@ def test_true_scores_are_those_of_the_prevalence(tables: Path) -> None:
 def test_draws_with_groups_repeats_and_one_row_left_out_keep_what_they_need(tables: Path, tmp_path: Path) -> None:
     folder = DrawFolder(tmp_path)
     in_groups = folder.kept(source(tables, Design("groups", "binary", N, folds=4, has_groups=True), "a_classes"), 0)
-    repeated = folder.kept(source(tables, Design("repeats", "binary", 20, repeats=2), "a_classes"), 0)
+    repeated = folder.kept(source(tables, Design("repeats", "binary", 20, folds=3, repeats=2), "a_classes"), 0)
     one_out = folder.kept(source(tables, Design("one", "binary", 12, folds=12), "a_classes"), 0)
 
     assert in_groups is not None

@@ -18,9 +18,10 @@ pytestmark = pytest.mark.processes
 IDENTITY = RunIdentity("1" * 64, "2" * 64, "3" * 64, "{}", 7)
 CONFIGURATIONS = [(f"id {i}", "{}") for i in range(1000)]
 
-# Records cells in groups of five as fast as it can, and says how many were acknowledged after each commit.
+# Records cells in groups of five as fast as it can, and says how many were acknowledged after each commit. It waits
+# after 900 cells: five of them leave some of the 5000, however late they are killed.
 RECORD = """
-import sys
+import sys, time
 import numpy as np
 from heldout.execution.cells import CellKey, CellResult, CellState, each_cell
 from heldout.metrics.base import Response
@@ -31,7 +32,7 @@ identity = RunIdentity("1" * 64, "2" * 64, "3" * 64, "{}", 7)
 with SQLiteStore(sys.argv[1]).open(identity, [(f"id {i}", "{}") for i in range(1000)], resume=True) as run:
     done = len(run.acknowledged())
     print(done, flush=True)
-    for cell in range(done, 5000):
+    for cell in range(done, done + 900):
         key = CellKey(cell // 5, 0, cell % 5)
         run.record(
             CellResult(
@@ -47,6 +48,7 @@ with SQLiteStore(sys.argv[1]).open(identity, [(f"id {i}", "{}") for i in range(1
         if cell % 5 == 4:
             run.commit()
             print(cell + 1, flush=True)
+    time.sleep(60)
 """
 
 

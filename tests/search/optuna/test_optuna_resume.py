@@ -117,10 +117,10 @@ def test_the_store_of_another_search_is_another_run_or_refused(
 
 def test_a_timeout_ends_a_search_that_continues(tmp_path: Path) -> None:
     store = tmp_path / "run.db"
-    found = fitted(store, n_trials=10**6, pause=0.02, timeout=0.3)
+    found = fitted(store, n_trials=10**6, pause=0.1, timeout=1.0)
     n_trials = len(found.study_.trials)
     assert 1 <= n_trials < 10**6
-    whole = fitted(store, n_trials=n_trials + 2, pause=0.02)
+    whole = fitted(store, n_trials=n_trials + 2, pause=0.1)
     assert [one.params for one in whole.study_.trials[:n_trials]] == [one.params for one in found.study_.trials]
 
 
@@ -195,6 +195,6 @@ def n_cells(store: str) -> int:
     ("n_kills", "n_trials"), [(3, 12), pytest.param(20, 60, marks=pytest.mark.slow)], ids=["few", "many"]
 )
 def test_a_killed_search_ends_as_it_would_have(tmp_path: Path, n_kills: int, n_trials: int) -> None:
-    found, hits = killed_again_and_again(tmp_path, n_kills=n_kills, n_trials=n_trials, pause=0.01)
+    found, hits = killed_again_and_again(tmp_path, n_kills=n_kills, n_trials=n_trials, pause=0.03)
     assert hits >= 1
-    assert found == outcome(fitted(None, n_trials=n_trials, pause=0.01))
+    assert found == outcome(fitted(None, n_trials=n_trials, pause=0.03))
