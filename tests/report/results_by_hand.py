@@ -87,7 +87,10 @@ def evaluation_by_hand(
     return Evaluation(
         task, folds, made, CellTable.empty((), ()), predictions, fold_scores, named, pooled, metrics[0], winner,
         estimates, estimation=estimation, failures=failed,
-        n_fits=configurations * folds.n_splits, provenance={"entropy": 11},
+        n_fits=configurations * folds.n_splits,
+        provenance={
+            "entropy": 11, "fingerprint_of_rows": task.fingerprint(), "fingerprint_of_folds": folds.fingerprint(),
+        },
     )  # fmt: skip
 
 

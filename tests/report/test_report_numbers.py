@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,10 +10,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from heldout._text import number_text
+from heldout.configurations import make_configurations
 from heldout.estimates.types import Estimate, Interval, decimals_for
+from heldout.metrics.base import Response
 from heldout.metrics.named import direction_sentence, in_sentence, metric_words
 from heldout.report import facts
-from heldout.report.headline import Contest, calibration_advice, delivered_sentence, headline_of
+from heldout.report.headline import delivered_sentence, headline_of
+from heldout.report.templating import sentence
 from heldout.result import Evaluation
 from heldout.scales import plain, scale_of
 
@@ -117,9 +121,9 @@ def test_an_optimism_too_small_to_be_shown_is_said_in_words(
     value: float, optimism: float, half: float, said: str
 ) -> None:
     found = replace(estimate(value, value - half, value + half, optimism), metric="accuracy")
-    contest = Contest("a", 8, 10, "5 folds")
+    contest = {"winner": "a", "candidates": 8, "rows": 10, "folds": "5 folds", "classes": ()}
     scale = replace(scale_of("accuracy", True), decimals=3)
-    assert said in headline_of(found, scale, contest, None).sentence
+    assert said in headline_of(found, scale, None, **contest).sentence
 
 
 Make = Callable[..., Evaluation]
@@ -146,8 +150,23 @@ def test_what_the_estimate_means_for_the_model(make_evaluation: Make) -> None:
     assert "of the whole search" in delivered_sentence(nested, 120, source="search")
 
 
+def evaluation_of_decisions(make_evaluation: Make, model: Any) -> Evaluation:
+    """A search that kept decision values of configurations of this model."""
+    evaluation = make_evaluation()
+    decisions = {Response.DECISION: evaluation.predictions.responses[Response.PROBABILITIES]}
+    predictions = replace(evaluation.predictions, responses=decisions)
+    configurations = make_configurations(
+        [("model", model, {"C": [1.0 + n for n in range(len(predictions.names))]})]
+    )
+    return replace(evaluation, predictions=predictions, configurations=configurations)
+
+
 def test_calibration_is_shown_or_the_page_says_what_shows_it(make_evaluation: Make) -> None:
     assert facts(make_evaluation()).no_calibration == ""
-    assert "gives decision values and no probabilities" in calibration_advice(SVC(), "search")
-    assert "kept no probabilities" in calibration_advice(LogisticRegression(), "search")
-    assert "give a file of predicted probabilities" in calibration_advice(None, "file")
+    values = {"source": "search", "has_probabilities": False}
+    assert "gives decision values and no probabilities" in sentence("calibration", values)
+    assert "kept no probabilities" in sentence("calibration", {**values, "has_probabilities": True})
+    assert "give a file of predicted probabilities" in sentence("calibration", {"source": "file"})
+    svc, logistic = (evaluation_of_decisions(make_evaluation, model) for model in (SVC(), LogisticRegression()))
+    assert "gives decision values and no" in facts(svc).no_calibration
+    assert "kept no probabilities" in facts(logistic).no_calibration

@@ -172,9 +172,10 @@ class ConfigurationsDisplay(Display):
             )  # fmt: skip
 
 
-def _figure(layers: Sequence[Dots], behind: Callable[[Any], None], *texts: str, **size: int) -> str:
-    """``texts``: the key, the title and the description."""
-    return embedded(ConfigurationsDisplay(layers, behind), *texts, **size)
+def _figure(
+    layers: Sequence[Dots], behind: Callable[[Any], None], key: str, title: str, words: str, **size: int
+) -> str:
+    return embedded(ConfigurationsDisplay(layers, behind), key, title, words, **size)
 
 
 def _order_axis(ax: Any, last: float, label: str) -> None:

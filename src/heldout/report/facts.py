@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +25,9 @@ from heldout.estimates.types import Estimate
 from heldout.execution.cells import SharedFits
 from heldout.execution.listeners.words import duration, shared_line, work_words
 from heldout.execution.sharing.prefixes import STEPS
+from heldout.imputation.coefficients import PooledCoefficients
+from heldout.imputation.imputed_model import member_of
+from heldout.metrics.base import Metric, Response, oriented
 from heldout.metrics.named import in_sentence
 from heldout.protocols.algorithms.comparison import AlgorithmComparison, ComparedAlgorithm
 from heldout.protocols.nested.estimate import (
@@ -33,12 +37,16 @@ from heldout.protocols.nested.estimate import (
     inner_against_outer_sentence,
     outer_folds_sentence,
 )
-from heldout.protocols.validation.estimate import Validation
-from heldout.protocols.words import method_words
+from heldout.protocols.validation.corrections import memorising
+from heldout.protocols.validation.curves import CALIBRATION_SOURCES, CONFIDENCE_LEVEL, DECISION_SOURCES, ROC_SOURCES
+from heldout.protocols.validation.estimate import Candidate, Validation, ValidationRow
+from heldout.protocols.validation.replicates import Replicates
+from heldout.protocols.words import frequency_sentence, method_words
 from heldout.report import labels
 from heldout.report.columns import columns_of
 from heldout.report.configuration_scores import search_scale
 from heldout.report.diagnostics import PredictedRows, class_names, predictions_facts, two_classes
+from heldout.report.displays.curves import CalibrationDisplay, CurvesDisplay, DecisionCurveDisplay, RocCurveDisplay
 from heldout.report.displays.race import race_of, sources_of
 from heldout.report.displays.ranking import leaderboard_facts
 from heldout.report.entries import OPTIONAL, Facts
@@ -50,19 +58,20 @@ from heldout.report.headline import (
     is_ensemble,
     method_sentences,
     number_facts,
+    what_is_estimated,
 )
 from heldout.report.importance import coefficients_of, importance_of, own_importances_of
 from heldout.report.ranking import (
     MOST_SHOWN,
     column_means,
+    failure_groups,
     parameters_of,
     parts_in_name,
     parts_of,
     rank_configurations,
 )
 from heldout.report.study import evaluation_of_protocol, record_of_deployed, study, text_of
-from heldout.report.templating import sentence
-from heldout.report.validation_facts import validation_facts
+from heldout.report.templating import sentence, sentences
 from heldout.result import Evaluation
 from heldout.scales import Scale, plain, scale_of_estimate, scale_of_metric
 
@@ -99,7 +108,7 @@ def _shown(result: Any) -> Facts:
     if evaluation is not None:
         return _search_facts(evaluation)
     if isinstance(result, Validation):
-        return validation_facts(result)
+        return _validation_facts(result)
     if isinstance(result, Estimate):
         return _estimate_facts(result)
     remedy = ""
@@ -204,7 +213,7 @@ def _search_facts(evaluation: Evaluation) -> Facts:
         settings=labels.settings_of([provenance, of_search]),
         flags=labels.flag_facts(evaluation.estimates, name),
         citations=labels.citations_of(evaluation.estimates.values(), diagnostics, sources),
-        reproduction=labels.reproduction_of([evaluation.provenance, provenance]) | _fingerprints(evaluation),
+        reproduction=labels.reproduction_of([evaluation.provenance, provenance]) | _fingerprint(evaluation),
         delivered=delivered_sentence(
             estimate,
             evaluation.task.n_rows,
@@ -261,11 +270,9 @@ def _overtuning(evaluation: Evaluation) -> Facts | None:
     if len(overtuning.n_configurations) < 2:
         return None
     sign = 1 if overtuning.greater_is_better else -1
-    gains = (sign * (scores - scores[0]) for scores in (overtuning.uncorrected, overtuning.corrected))
-    uncorrected, corrected = (tuple(map(json_number, gain.tolist())) for gain in gains)
+    scores = {"uncorrected": overtuning.uncorrected, "corrected": overtuning.corrected}
     return Facts(
-        uncorrected=uncorrected,
-        corrected=corrected,
+        {name: tuple(map(json_number, (sign * (of - of[0])).tolist())) for name, of in scores.items()},
         scale=search_scale(evaluation, evaluation.refit_metric),
         n_configurations=tuple(overtuning.n_configurations.tolist()),
         in_order=overtuning.in_order,
@@ -340,23 +347,13 @@ def _parameters(evaluation: Evaluation) -> tuple[Facts, ...]:
     )
 
 
-def _fingerprints(evaluation: Evaluation) -> dict[str, str]:
-    """The fingerprints of rows, folds and configurations that provenance does not list already."""
-
-    def configurations() -> str:
-        try:
-            ids = "".join(key for key, _ in evaluation.configurations.identities())
-        except NotHashableError:
-            return NO_FINGERPRINT
-        return hashlib.sha256(ids.encode()).hexdigest()
-
-    parts = {
-        "rows": evaluation.task.fingerprint,
-        "folds": evaluation.folds.fingerprint,
-        "configurations": configurations,
-    }
-    listed = " ".join(str(key) for key in evaluation.provenance if "fingerprint" in str(key))
-    return {f"Fingerprint of {name}": make() for name, make in parts.items() if name not in listed}
+def _fingerprint(evaluation: Evaluation) -> dict[str, str]:
+    """That of the configurations: provenance lists those of rows and folds."""
+    try:
+        ids = "".join(key for key, _ in evaluation.configurations.identities())
+    except NotHashableError:
+        return {"Fingerprint of configurations": NO_FINGERPRINT}
+    return {"Fingerprint of configurations": hashlib.sha256(ids.encode()).hexdigest()}
 
 
 MOST_CHOSEN = 10
@@ -413,13 +410,9 @@ def _means(rows: tuple[Facts, ...], scale: Scale, *, one_for_all: bool) -> str:
 def _comparison_facts(comparison: AlgorithmComparison) -> Facts:
     """Those of the search over all algorithms, whose number is corrected for the choice among all of them."""
     content = _search_facts(record_of_deployed(comparison))
-    known = {citation.text for citation in content.citations}
-    further = [each for each in labels.citations_of([], None, comparison.sources) if each.text not in known]
-    return Facts(
-        content,
-        algorithms=_algorithms(comparison, content.headline.metric),
-        citations=(*content.citations, *further),
-    )
+    works = {work.text: work for work in (*content.citations, *labels.citations_of([], None, comparison.sources))}
+    algorithms = _algorithms(comparison, content.headline.metric)
+    return Facts(content, algorithms=algorithms, citations=tuple(works.values()))
 
 
 def _algorithms(comparison: AlgorithmComparison, scale: Scale) -> Facts:
@@ -614,4 +607,232 @@ def _labels_of_file(inputs: Inputs, failed: int, dropped: int, folds: str) -> di
             "Runs": "" if is_of_models else str(predictions.n_repeats),
             "Repeats": str(predictions.n_repeats) if several else "",
         }
+    )
+
+
+INTERVAL_WORDS = {
+    "location_shifted": "shifted percentiles",
+    "double": "double bootstrap",
+    "percentile": "percentiles of the rows left out",
+}
+_IN_THE_TABLE = {
+    "apparent", "out_of_bag", "optimism", "n", "n_successful", "n_redraws", "confidence_level", "alternative",
+}  # fmt: skip
+
+
+def _validation_facts(validation: Validation) -> Facts:
+    first = next(iter(validation.rows))
+    estimate, replicates, model = validation.estimates[first], validation.replicates, validation.model
+    scales = {name: _scale_of_validation(validation, name) for name in validation.rows}
+    curves = _curves_of_validation(replicates)
+    works = zip((ROC_SOURCES, CALIBRATION_SOURCES, DECISION_SOURCES), curves.values(), strict=True)
+    sources = [key for keys, displays in works if displays for key in keys]
+    roc, calibration, decision = (tuple(Facts(vars(display)) for display in shown) for shown in curves.values())
+    methods = validation.methods
+    row = validation.rows.get(estimate.metric)
+    headline = headline_of(
+        estimate, scales[first], None, winner=validation.selected_name, rows=estimate.n_rows_used,
+        classes=two_classes(replicates.truth),
+        bootstraps=validation.n_bootstraps if row is None else row.n_successful,
+    )  # fmt: skip
+    several = validation.candidates if len(validation.candidates) > 1 else ()
+    return Facts(
+        kind="validation",
+        # The uncorrected score of the headline is the apparent one.
+        headline=Facts(headline, label="corrected" if headline.quote else headline.label),
+        facts=_labels_of_validation(validation),
+        metrics=tuple(
+            _validated_metric(row, scales[name], validation.estimates[name], several=len(methods) > 1)
+            for name, row in validation.rows.items()
+        ),
+        adjusts=validation.adjusts,
+        methods=tuple(Facts(method=method, name=method_words(method).name) for method in validation.methods),
+        candidates=tuple(
+            _candidate(candidate, first, scales[first], is_selected=place == validation.selected)
+            for place, candidate in enumerate(several)
+        ),
+        two_stages=validation.n_second_bootstraps > 0,
+        imputation=_imputation(validation),
+        coefficients=_coefficients(validation),
+        curves_level=CONFIDENCE_LEVEL,
+        memorises=bool(memorising(replicates).score),
+        roc=roc,
+        calibration=calibration,
+        decision=decision,
+        optimism=_optimism(replicates, validation.metrics[first], scales[first], estimate.method),
+        failures=failure_groups(validation.failures, lambda number: f"{number + 1}"),
+        n_failures=len(validation.failures),
+        n_bootstraps=replicates.n_replicates,
+        parameters=parameters_of(member_of(model)),
+        method=_method_of_validation(estimate, validation),
+        settings=labels.settings_of([_settings_of_validation(validation, estimate)]),
+        flags=labels.flag_facts(validation.estimates, first),
+        citations=labels.citations_of(validation.estimates.values(), None, sources),
+        reproduction=labels.reproduction_of([estimate.provenance]),
+        treatment=estimate.provenance.get("columns"),
+    )
+
+
+def _scale_of_validation(validation: Validation, name: str) -> Scale:
+    metric, estimate = validation.metrics[name], validation.estimates[name]
+    # Without an interval the spread of the replicates' scores shows which digits are meaningful.
+    spread = [] if estimate.interval is not None else validation.replicates.scores(metric).on_original.tolist()
+    return scale_of_metric(metric, estimate, spread)
+
+
+def _labels_of_validation(validation: Validation) -> dict[str, str]:
+    failed, completions = len(validation.failures), validation.replicates.n_completions
+    bootstraps = f"{validation.replicates.n_replicates:,}" + (f", {failed:,} failed" if failed else "")
+    if validation.n_second_bootstraps:
+        bootstraps = f"{validation.n_bootstraps:,} to choose the model; {bootstraps} to estimate it"
+    n_models = len(validation.candidates)
+    return labels.with_text(
+        {
+            **labels.data_facts(validation.replicates.truth, validation.metrics.values()),
+            "Models": f"{n_models:,}" if n_models > 1 else "",
+            "Bootstraps": bootstraps,
+            "Imputations": f"{completions:,}" if completions > 1 else "",
+            "Fits": f"{validation.n_fits:,}" if validation.n_fits else "",
+        }
+    )
+
+
+def _validated_metric(row: ValidationRow, scale: Scale, estimate: Estimate, *, several: bool) -> Facts:
+    """One metric's line in the table that users of R's rms know; ``several`` methods corrected the metrics."""
+    low, high = scale.ends(row.interval)
+    scores = "apparent in_bootstrap on_original out_of_bag no_information value=corrected uncorrected=apparent"
+    return Facts.of(
+        row,
+        "name=metric n=n_successful",
+        scale,
+        scores,
+        metric=scale,
+        method_title=method_words(row.method).title if several else "",
+        optimism=json_number(row.optimism),
+        inner_optimism=json_number(row.inner_optimism),
+        low=low,
+        high=high,
+        weight=json_number(row.weight),
+        constant=scale.shown(estimate.constant),
+    )
+
+
+def _candidate(candidate: Candidate, metric: str, scale: Scale, *, is_selected: bool) -> Facts:
+    """One of the models of which one was chosen."""
+    row = candidate.rows.get(metric)
+    low, high = scale.ends(None if row is None else row.interval)
+    return Facts.of(
+        row,
+        "",
+        scale,
+        "apparent value=corrected",
+        name=candidate.name,
+        is_selected=is_selected,
+        optimism=None if row is None else json_number(row.optimism),
+        low=low,
+        high=high,
+        failed=len(candidate.failures),
+        reason=candidate.reason,
+    )
+
+
+def _imputation(validation: Validation) -> Facts | None:
+    """How often missing values were imputed and when, and what backward selection kept; None of complete data."""
+    imputation, number = validation.settings.get("imputation"), validation.replicates.n_completions
+    if not imputation or number < 2:
+        return None
+    selection = frequency = ""
+    if validation.selection is not None:
+        selection, frequency = str(validation.selection), frequency_sentence(validation.selection_frequency)
+    return Facts(number=number, order=str(imputation["order"]), selection=selection, frequency=frequency)
+
+
+def _coefficients(validation: Validation) -> Facts | None:
+    coefficients = validation.coefficients
+    if coefficients is None:
+        return None
+    table = validation.coefficient_table()
+    values = {
+        "title": table.title,
+        "is_pooled": isinstance(coefficients, PooledCoefficients),
+        "has_intervals": isinstance(coefficients, PooledCoefficients) or not coefficients.reason,
+        "are_ratios": coefficients.ratio and "p" in table.headings,
+    }
+    text = sentence("coefficients", values)
+    return Facts(sentence=text, headings=table.headings[1:], rows=table.rows, notes=table.notes)
+
+
+def _method_of_validation(estimate: Estimate, validation: Validation) -> tuple[str, ...]:
+    """How the number was computed, and what it estimates."""
+    provenance, methods = estimate.provenance, map(method_words, validation.methods)
+    values = {
+        "methods": [words.sentence(validation.n_bootstraps) for words in methods],
+        "is_adjusted": provenance.get("optimism_adjusted"),
+        "interval": None if estimate.interval is None else provenance.get("interval"),
+        "quantity": what_is_estimated(estimate),
+    }
+    return sentences("sentences/validation_method.jinja", values)
+
+
+def _settings_of_validation(validation: Validation, estimate: Estimate) -> dict[str, Any]:
+    """Provenance without the numbers in the table."""
+    settings = {
+        key: f"{value:.3g}" if isinstance(value, float) and np.isfinite(value) else value
+        for key, value in estimate.provenance.items()
+        if key not in _IN_THE_TABLE
+    }
+    words = INTERVAL_WORDS.get(str(settings.get("interval")), "")
+    return {**settings, "interval": words if estimate.interval else ""}
+
+
+MOST_CLASSES = 4
+"""Classes that are drawn if there are several."""
+MOST_OPTIMISM_BINS = 30
+FROM_OWN_SAMPLES = ("optimism", "two_stage")
+"""Methods whose optimism is the score on a model's own sample minus the score on all rows."""
+
+
+def _curves_of_validation(replicates: Replicates) -> dict[type[CurvesDisplay], tuple[CurvesDisplay, ...]]:
+    """The curves that responses and rows allow: one a class, or of survival one at the middle time."""
+    truth, times, responses = replicates.truth, replicates.times, replicates.on_original.keys()
+    kind = truth.kind
+    of_classes = kind.is_classification and Response.PROBABILITIES in responses
+    of_survival = kind is TaskKind.SURVIVAL and Response.SURVIVAL in responses
+    of_values = kind is TaskKind.REGRESSION and Response.VALUES in responses
+    is_possible: dict[type[CurvesDisplay], bool] = {
+        RocCurveDisplay: of_classes or (kind.is_classification and Response.DECISION in responses),
+        CalibrationDisplay: of_classes or of_survival or of_values,
+        DecisionCurveDisplay: of_survival or (of_classes and kind is TaskKind.BINARY),
+    }
+    parts: list[dict[str, Any]] = [{"of_class": None}]
+    if kind is TaskKind.SURVIVAL:
+        parts = [{"time": times[len(times) // 2]}] if times else []
+    elif kind is TaskKind.MULTICLASS and truth.classes is not None:
+        parts = [{"of_class": label} for label in truth.classes.tolist()[:MOST_CLASSES]]
+    curves: dict[type[CurvesDisplay], tuple[CurvesDisplay, ...]] = dict.fromkeys(is_possible, ())
+    for display in (display for display, holds in is_possible.items() if holds):
+        with suppress(InputError):  # ten rows or fewer allow no calibration curve
+            curves[display] = tuple(display.of_replicates(replicates, **part) for part in parts)
+    return curves
+
+
+def _optimism(replicates: Replicates, metric: Metric, scale: Scale, method: str) -> Facts | None:
+    """The distribution of the optimism over the bootstraps; None if it is always unknown."""
+    scores = replicates.scores(metric)
+    own = method in FROM_OWN_SAMPLES
+    optimism = oriented(metric, scores.in_bootstrap - (scores.on_original if own else scores.out_of_bag))
+    optimism = optimism[np.isfinite(optimism)]
+    if not optimism.size:
+        return None
+    low, high = float(optimism.min()), float(optimism.max())
+    if high - low <= 1e-12 * max(abs(low), abs(high), 1e-300):
+        low, high = low - 0.5, high + 0.5
+    bins = int(np.clip(2 * np.sqrt(optimism.size), 5, MOST_OPTIMISM_BINS))
+    counts, edges = np.histogram(optimism, bins=bins, range=(low, high))
+    return Facts(
+        metric=scale,
+        edges=tuple(edges.tolist()),
+        counts=tuple(counts.tolist()),
+        mean=float(optimism.mean()),
+        is_of_own_samples=own,
     )

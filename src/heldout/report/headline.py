@@ -206,7 +206,12 @@ def _control(estimate: Estimate) -> str:
 
 
 def delivered_sentence(
-    estimate: Estimate | None, rows: int, *, source: Literal["search", "file"], is_corrected: bool, **more: Any
+    estimate: Estimate | None,
+    rows: int,
+    *,
+    source: Literal["search", "file"],
+    is_corrected: bool = True,
+    **more: Any,
 ) -> str:
     """What the estimate means for the model that is used afterwards; empty without an estimate.
 

@@ -22,7 +22,6 @@ from heldout.execution.fit import Scoring, cell_model
 from heldout.execution.fold_models import FoldModels
 from heldout.execution.responses import coded_responses, fold_scores, has_responses, is_computable
 from heldout.execution.threads import single_threaded
-from heldout.folds.splits import Split
 from heldout.metrics.base import Metric, Response
 from heldout.report.columns import column_names
 from heldout.report.entries import Facts
@@ -80,6 +79,7 @@ def refitted_winner(evaluation: Evaluation) -> FoldModels:
 def _refitted(evaluation: Evaluation, entropy: Any) -> dict[tuple[int, int], Any] | None:
     """None at the first model with other predictions."""
     task, winner = evaluation.task, evaluation.configurations[evaluation.winner]
+    known, part = evaluation.predictions.responses, evaluation.predictions.part
     scoring = scoring_of(evaluation.metrics)
     models: dict[tuple[int, int], Any] = {}
     with single_threaded():
@@ -87,27 +87,21 @@ def _refitted(evaluation: Evaluation, entropy: Any) -> dict[tuple[int, int], Any
             model = cell_model(winner, entropy, *split.place)
             model.fit(rows_at(task.X, split.train), rows_at(task.target, split.train))
             again = coded_responses(task.truth, scoring, model, rows_at(task.X, split.test))
-            if not _agrees(evaluation, split, again):
+            places, there = (split.test, slice(None)) if part is None else part.places(split.test)
+            at = places, evaluation.winner, split.repeat
+            differences = [
+                _difference(known[kind][at], array[there]) for kind, array in again.items() if kind in known
+            ]
+            if not differences or not max(differences) <= REFIT_AGREEMENT:
                 return None
             models[split.place] = model
     return models
 
 
-def _agrees(evaluation: Evaluation, split: Split, again: Mapping[Response, Array]) -> bool:
-    known, part = evaluation.predictions.responses, evaluation.predictions.part
-    places, there = (split.test, slice(None)) if part is None else part.places(split.test)
-    shared = [response for response in again if response in known]
-    return bool(shared) and all(
-        _difference(known[response][places, evaluation.winner, split.repeat], again[response][there])
-        <= REFIT_AGREEMENT
-        for response in shared
-    )
-
-
 def _difference(before: Array, after: Array) -> float:
     largest = float(np.abs(before).max(initial=0.0)) or 1.0
-    difference = np.abs(before.astype(np.float64) - after).max(initial=0.0) / largest
-    return float(difference) if np.isfinite(difference) else float("inf")
+    difference = float(np.abs(before.astype(np.float64) - after).max(initial=0.0)) / largest
+    return difference if np.isfinite(difference) else float("inf")
 
 
 PERMUTATIONS = 5

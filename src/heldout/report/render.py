@@ -1,7 +1,8 @@
 """A result as one self-contained HTML file, and as Markdown."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from heldout.protocols.words import QUANTITY_IPL, method_words
 from heldout.references import REFERENCES
 from heldout.report.displays import pages
 from heldout.report.displays.base import Display, embedded
-from heldout.report.displays.corrected_score import corrected_score
+from heldout.report.displays.corrected_score import CorrectedScoreDisplay
 from heldout.report.displays.curves import (
     CalibrationDisplay,
     DecisionCurveDisplay,
@@ -91,13 +92,10 @@ def _figures(content: Facts) -> dict[str, Any]:
     """The figures by name; empty text where there is nothing to draw."""
     of = content.diagnostics or Facts(roc=(), calibration=None, residuals=None)
     race = content.race if content.race and content.race.saved else None
+    distribution = f"Distribution of the bootstrapped {content.headline.metric.title}"
+    number_of = partial(CorrectedScoreDisplay.of_facts, content.headline)
     table: tuple[tuple[str, str, Any, Callable[[Any], Display]], ...] = (
-        (
-            "distribution",
-            f"Distribution of the bootstrapped {content.headline.metric.title}",
-            content.distribution,
-            lambda distribution: corrected_score(content.headline, distribution),
-        ),
+        ("distribution", distribution, content.distribution, number_of),
         ("leaderboard", "Leaderboard", content.leaderboard, LeaderboardDisplay.of_facts),
         ("race", "Configurations by split", race, pages.SplitsDisplay),
         ("overtuning", "What further search bought", content.overtuning, pages.GainsDisplay),
@@ -112,15 +110,15 @@ def _figures(content: Facts) -> dict[str, Any]:
         figures[name] = ""
         if part:
             display = display_of(part)
-            description = _splits_words(part.alive) if name == "race" else ""
+            description = ""
+            if name == "race":
+                counts = ", ".join(f"{count:,}" for count in part.alive)
+                description = (
+                    f"Bars, one per split: {counts} configurations were fitted on {len(part.alive)} splits."
+                )
             size = {"width": 640, "height": round(72 * display._size[1])} if name == "leaderboard" else {}
             figures[name] = safe(embedded(display, name, title, description, **size))
     return figures
-
-
-def _splits_words(alive: Sequence[int]) -> str:
-    counts = ", ".join(f"{count:,}" for count in alive)
-    return f"Bars, one per split: {counts} configurations were fitted on {len(alive)} splits."
 
 
 def _validation_figures(content: Facts) -> dict[str, Any]:

@@ -17,7 +17,8 @@ from heldout.metrics.base import Response
 from heldout.protocols.validation.corrections import CORRECTIONS
 from heldout.protocols.validation.intervals import hardly_varies, interval_kind, interval_of
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
-from heldout.report.validation_facts import INTERVAL_SENTENCES, INTERVAL_WORDS
+from heldout.report.facts import INTERVAL_WORDS
+from heldout.report.templating import sentences
 
 B = 200
 OWN = np.random.default_rng(0).permutation(np.linspace(0.701, 0.9, B))  # .701, .702, ... .900
@@ -134,7 +135,11 @@ def test_words_for_intervals():
     assert [interval_kind("auto", name) for name in CORRECTIONS] == [*["location_shifted"] * 3, "percentile"]
     assert [interval_kind(None, name) for name in CORRECTIONS] == [None] * 4
     assert [interval_kind(kind, "oob") for kind in VALIDATION_INTERVALS] == list(VALIDATION_INTERVALS)
-    assert set(INTERVAL_SENTENCES) == set(INTERVAL_WORDS) == set(VALIDATION_INTERVALS)
+    assert set(INTERVAL_WORDS) == set(VALIDATION_INTERVALS)
+    for kind in VALIDATION_INTERVALS:
+        values = {"methods": [], "is_adjusted": False, "interval": kind, "quantity": ""}
+        (sentence,) = sentences("sentences/validation_method.jinja", values)
+        assert sentence.startswith("The ends of the interval are percentiles of")
     with pytest.raises(InputError, match=r"'632'` is corrected once .* use `interval='location_shifted'`"):
         interval_kind("percentile", "632")
     with pytest.raises(InputError, match="interval must be one of auto, location_shifted"):

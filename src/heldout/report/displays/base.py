@@ -4,6 +4,7 @@ import copy
 import logging
 import re
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any, Self, TypeVar
 from xml.sax.saxutils import escape
 
@@ -147,10 +148,8 @@ class TitledDisplay(Display):
         """
         self._drawn(ax, line_kw=line_kw)
         title = name_text(self.name, 60) if name is None else name
-        if self.note:
-            self.ax_.set_title(f"{title}\n{plain_text(self.note)}", fontsize="medium")
-        else:
-            self.ax_.set_title(title)
+        text = f"{title}\n{plain_text(self.note)}" if self.note else title
+        self.ax_.set_title(text, fontsize="medium" if self.note else None)
         return self
 
 
@@ -237,10 +236,7 @@ PAGE_STYLE: Mapping[Any, Any] = {
 
 def page_figure(width: int, height: int) -> Any:
     """A figure of so many pixels that pyplot does not know."""
-    matplotlib_of("the report", "app")
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width / 72, height / 72), dpi=72)
+    return matplotlib_of("the report", "app", "figure").Figure(figsize=(width / 72, height / 72), dpi=72)
 
 
 def pyplot() -> Any:
@@ -248,18 +244,13 @@ def pyplot() -> Any:
 
     Raises MissingExtraError when matplotlib is missing.
     """
-    matplotlib_of("a plot", "plot")
-    try:
-        import matplotlib.pyplot
-    except ImportError:
-        raise MissingExtraError("a plot", "plot") from None
-    return matplotlib.pyplot
+    return matplotlib_of("a plot", "plot", "pyplot")
 
 
-def matplotlib_of(feature: str, extra: str) -> None:
-    """Load matplotlib.
+def matplotlib_of(feature: str, extra: str, module: str) -> Any:
+    """A module of matplotlib.
 
-    Where HOME cannot be written it takes a temporary folder, and says so at length, which is kept quiet.
+    Where HOME cannot be written matplotlib takes a temporary folder, and says so at length, which is kept quiet.
 
     Raises MissingExtraError when it is missing.
     """
@@ -267,7 +258,7 @@ def matplotlib_of(feature: str, extra: str) -> None:
     level = log.level
     log.setLevel(logging.ERROR)
     try:
-        import matplotlib.figure  # noqa: F401
+        return import_module(f"matplotlib.{module}")
     except ImportError:
         raise MissingExtraError(feature, extra) from None
     finally:

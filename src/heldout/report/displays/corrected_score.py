@@ -13,7 +13,7 @@ from heldout.report.configuration_scores import search_scale
 from heldout.report.displays.base import ScoredDisplay, Style, TitledDisplay, checked_result, score_axis, styled
 from heldout.report.displays.ranking import RankingDisplay
 from heldout.report.entries import Facts
-from heldout.report.headline import distribution_label, distribution_of, interval_label, label_of
+from heldout.report.headline import distribution_label, distribution_of, number_facts
 from heldout.result import Evaluation
 from heldout.scales import BAND, BLUE, SKY, VERMILLION, Scale, scale_of_estimate, scale_of_metric
 
@@ -140,11 +140,18 @@ class CorrectedScoreDisplay(TitledDisplay, ScoredDisplay):
             reasons = " ".join(estimate.flags.values()) or "its value is not finite."
             raise InputError(f"there is no estimate of {estimate.metric} to draw: {reasons}")
         low, high = scale.closed_ends(estimate.interval)
-        distribution = distribution_of(estimate, scale)
-        bars = "" if distribution is None else distribution_label(distribution.bootstraps, estimate.method)
-        numbers = (scale.sign * estimate.value, scale.sign * estimate.uncorrected, low, high)
-        what = {"bar_label": bars, "label": label_of(estimate), "distribution": distribution, **more}
-        return cls(scale, *numbers, interval_label(estimate), estimate.selected_name, **what)
+        numbers = Facts(
+            number_facts(estimate, scale), low=low, high=high, uncorrected=scale.sign * estimate.uncorrected
+        )
+        return cls.of_facts(numbers, distribution_of(estimate, scale), name=estimate.selected_name, **more)
+
+    @classmethod
+    def of_facts(cls, numbers: Facts, distribution: Facts | None, **more: Any) -> Self:
+        """The display of a page's number."""
+        bars = "" if distribution is None else distribution_label(distribution.bootstraps, numbers.method)
+        fields = {name: numbers[name] for name in ("metric", "value", "uncorrected", "low", "high", "label")}
+        fields |= {"interval_label": numbers.interval_label, "distribution": distribution, "bar_label": bars}
+        return cls(**fields | more)
 
     def _draw(self, ax: Any, line_kw: Style | None) -> None:
         text = f"{self.label} {self.metric.text(self.value)}"
@@ -182,16 +189,6 @@ class CorrectedScoreDisplay(TitledDisplay, ScoredDisplay):
         numbers += [] if self.distribution is None else [self.distribution.edges[0], self.distribution.edges[-1]]
         known = [number for number in numbers if number is not None and np.isfinite(number)]
         return min(known), max(known)
-
-
-def corrected_score(headline: Facts, distribution: Facts) -> CorrectedScoreDisplay:
-    """The display of a page's number."""
-    assert headline.value is not None and headline.uncorrected is not None, "bootstraps have scores"
-    bars = distribution_label(distribution.bootstraps, headline.method)
-    return CorrectedScoreDisplay(
-        headline.metric, headline.value, headline.uncorrected, headline.low, headline.high, headline.interval_label,
-        label=headline.label, distribution=distribution, bar_label=bars,
-    )  # fmt: skip
 
 
 @registered("plot")

@@ -9,7 +9,6 @@ import numpy as np
 
 from heldout._record import json_number
 from heldout._text import counted
-from heldout._types import Floats
 from heldout.data.checks import check_count
 from heldout.dropping import RULES
 from heldout.dropping.base import RULE_TITLES, Barrier, drop_reason
@@ -100,25 +99,19 @@ def _alive(barriers: tuple[Barrier, ...], planned: int) -> tuple[int, ...]:
 
 
 def _dropped(evaluation: Evaluation, scale: Scale, failed: Mapping[int, str], rule: str) -> tuple[Facts, ...]:
-    scores = evaluation.fold_scores.get(evaluation.refit_metric)
-    values = None if scores is None else scores.values
-    known: Any = RULES.get(rule)
-    statistic_name = "" if known is None else known.statistic_name
+    scores, names = evaluation.fold_scores.get(evaluation.refit_metric), evaluation.configurations.names
+    statistic_name = getattr(RULES.get(rule), "statistic_name", "")
     rows = []
-    for left in (left for barrier in evaluation.barriers for left in barrier.dropped):
-        if left.configuration in failed:
+    for j, left in evaluation.dropped.items():
+        if j in failed:
             continue
-        mean, spread = _mean_and_spread(values, left.configuration)
-        rows.append(
-            Facts(
-                index=left.configuration,
-                name=evaluation.configurations.names[left.configuration],
-                after=left.after,
-                why=drop_reason(rule, left.statistic, left.reason, statistic_name),
-                mean=scale.shown(mean),
-                spread=scale.shown(scale.sign * spread),
-            )
-        )
+        # Mean and spread over the splits on which it was fitted.
+        values = np.empty(0) if scores is None else scores.values[~np.isnan(scores.values[:, j]), j]
+        mean, spread = (values.mean(), values.std()) if values.size else (None, None)
+        why = drop_reason(rule, left.statistic, left.reason, statistic_name)
+        spread = None if spread is None else scale.sign * spread
+        shown = {"mean": scale.shown(mean), "spread": scale.shown(spread)}
+        rows.append(Facts(index=j, name=names[j], after=left.after, why=why, **shown))
     towards_better = -1 if scale.greater_is_better else 1
 
     def place(row: Facts) -> tuple[int, float, int]:
@@ -127,28 +120,15 @@ def _dropped(evaluation: Evaluation, scale: Scale, failed: Mapping[int, str], ru
     return tuple(sorted(rows, key=place))
 
 
-def _mean_and_spread(values: Floats | None, configuration: int) -> tuple[float, float]:
-    """Mean and spread over the splits on which it was fitted."""
-    scores = np.empty(0) if values is None else values[~np.isnan(values[:, configuration]), configuration]
-    return (float(scores.mean()), float(scores.std())) if scores.size else (math.nan, math.nan)
-
-
 def _needed(barrier: Barrier, evaluation: Evaluation) -> Facts | None:
     """Splits that would separate the others from the leader; None if no difference was tested."""
     known = {j: folds for j, folds in barrier.folds_needed.items() if not math.isnan(folds)}
+    if not known:
+        return None
     finite = {j: int(folds) for j, folds in known.items() if math.isfinite(folds)}
-    nearest = sorted(finite, key=lambda j: (finite[j], j))[:MOST_SHOWN]
-    names = evaluation.configurations.names
-    return (
-        Facts(
-            after=barrier.after,
-            nearest=tuple(Facts(name=names[j], folds=finite[j]) for j in nearest),
-            finite=len(finite),
-            endless=len(known) - len(finite),
-        )
-        if known
-        else None
-    )
+    nearest, names = sorted(finite, key=lambda j: (finite[j], j))[:MOST_SHOWN], evaluation.configurations.names
+    near = tuple(Facts(name=names[j], folds=finite[j]) for j in nearest)
+    return Facts(after=barrier.after, nearest=near, finite=len(finite), endless=len(known) - len(finite))
 
 
 def race_lines(evaluation: Evaluation, race: Facts, scores: ConfigurationScores) -> tuple[Facts, ...]:
