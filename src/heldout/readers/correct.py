@@ -41,6 +41,9 @@ _WHAT_IS_NEEDED = (
     "give the results of cross_validate for each model, as {'name': cross_validate(model, X, y, cv=cv)}"
 )
 _TEST = re.compile(r"test_(.+)")
+_DEFAULTS = {
+    "n_bootstraps": _defaults.BOOTSTRAPS, "confidence_level": _defaults.LEVEL, "alternative": _defaults.ALTERNATIVE,
+}  # fmt: skip
 
 
 def cross_validated_models(results: Mapping[Any, Any], metric: str | None) -> FinishedSearch:
@@ -223,28 +226,21 @@ def correct(
     >>> ho.correct(results, random_state=0).selected_name
     'depth 5'
     """
-    settings = {
+    settings: dict[str, Any] = {
         "n_bootstraps": n_bootstraps, "confidence_level": confidence_level, "alternative": alternative,
-        "block_length": block_length,
     }  # fmt: skip
     if isinstance(search, FittedSearch):
-        own = _of_our_search(
-            search, metric, method=method, adaptive=adaptive, random_state=random_state, **settings
-        )
+        more = {"method": method, "adaptive": adaptive, "block_length": block_length, "random_state": random_state}
+        own = _of_our_search(search, metric, **settings, **more)
         if own is not None:
             return own
     # Only now, because a search of ours has settings of its own, which no default may replace.
-    n_bootstraps = _defaults.BOOTSTRAPS if n_bootstraps is None else n_bootstraps
-    confidence_level = _defaults.LEVEL if confidence_level is None else confidence_level
-    alternative = _defaults.ALTERNATIVE if alternative is None else alternative
-    check_interval_settings(n_bootstraps, confidence_level, alternative)
-    kept = kept_evaluation(search)
-    if kept is not None:
-        return _of_kept(
-            kept, metric, random_state, adaptive, method=_defaults.METHOD if method is None else method,
-            n_bootstraps=n_bootstraps, confidence_level=confidence_level, alternative=alternative,
-            block_length=block_length,
-        )  # fmt: skip
+    settings = {name: _DEFAULTS[name] if value is None else value for name, value in settings.items()}
+    check_interval_settings(**settings)
+    if (kept := kept_evaluation(search)) is not None:
+        method = _defaults.METHOD if method is None else method
+        more = {"method": method, "block_length": block_length}
+        return _of_kept(kept, metric, random_state, adaptive, **settings, **more)
     chosen = method_of("bbc_f" if method is None else method)
     read = cross_validated_models if isinstance(search, Mapping) else finished_search
     finished = read(search, metric)
@@ -255,9 +251,7 @@ def correct(
         metric_of(finished, reported),
         names=finished.names,
         rule=finished.rule,
-        settings=Settings(
-            n_bootstraps, confidence_level, alternative, entropy_of(random_state), blocks=blocks_of(block_length)
-        ),
+        settings=Settings(**settings, entropy=entropy_of(random_state), blocks=blocks_of(block_length)),
         test_share=checked_share(test_share),
         params=finished.params,
         read={

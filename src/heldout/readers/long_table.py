@@ -7,8 +7,8 @@ formats end here, so every check of lines, rows, folds and repeats is made here 
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -46,26 +46,42 @@ class ResponseColumns:
     """Predicted numbers of a regression, or scores."""
 
 
-@dataclass(frozen=True)
-class LineRoles(ResponseColumns):
-    """The role of each column that matters; all are names of columns."""
+PURPOSES = {
+    "target": "the target", "event": "the event", "fold": "the folds", "repeat": "the repeats", "row": "the rows",
+    "group": "the groups", "weight": "the weights", "configuration": "the configurations",
+    "predictions": "the predictions", "exclude": "one to leave out",
+}  # fmt: skip
+"""What the columns are for that a user names."""
 
-    target: str = ""
+
+@dataclass(frozen=True, eq=False)
+class ColumnUses(ResponseColumns):
+    """What the columns of a table are for: what the user says, then also what the format knows.
+
+    All are names of columns. The ``target``, ``fold``, ``group`` and ``weight`` of a user can be arrays with a
+    value a row, which become columns before the lines are placed.
+    """
+
+    target: Any = None
     event: str | None = None
     """Of a survival target, which then holds times."""
-    row: str = ""
+    row: str | None = None
     configuration: tuple[str, ...] = ()
     """Columns that together identify a configuration; none for a single configuration. Some may be of one model."""
-    fold: tuple[str, ...] = ()
-    """Columns that together identify a resample, such as ``("id", "id2")``."""
+    fold: Any = None
+    """In the end columns that together identify a resample, such as ``("id", "id2")``."""
     repeat: str | None = None
     """By default repeats are found from the names of folds, or from which resamples overlap."""
+    group: Any = None
+    weight: Any = None
+    predictions: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    tasks: str | None = None
+    """Of evaluations with several tasks: whether the tasks are drawn ("whole"), or items in each ("stratified")."""
     of_classes: bool = False
     """Whether the values are scores, and the target holds the class of each row, such as its task."""
     heads: Mapping[str, ResponseColumns] = field(default_factory=dict)
     """Of each configuration by its name, where these have columns and no lines of their own."""
-    group: str | None = None
-    weight: str | None = None
     settings: tuple[str, ...] = ()
     """Columns that are added to the name of a configuration, as far as they have one value in each."""
     attributes: tuple[str, ...] = ()
@@ -91,6 +107,10 @@ class LineRoles(ResponseColumns):
     """What the format knows to be lost; unknown folds are flagged for all."""
     remarks: Sequence[str] = ()
     """Sentences about assumptions, in addition to those of the table."""
+
+    def with_roles(self, **roles: Any) -> Self:
+        """The same with what a format knows of the other columns."""
+        return replace(self, **roles)
 
     @property
     def responses(self) -> Sequence[ResponseColumns]:
@@ -122,15 +142,12 @@ class LineRoles(ResponseColumns):
         return {use: given for use, names in columns.items() if (given := tuple(name for name in names if name))}
 
     def check(self, table: Table) -> None:
-        """Refuse columns that are missing, or that have missing values where every line needs one."""
-        complete = {"truth", "event", "rows", "repeats", "groups", "weights"}
-        complete |= {"configurations"} if self.whole else {"folds"}
-        for use, names in self.columns.items():
-            purpose = "the target" if use == "truth" else f"the {use}"
-            for name in names:
-                column = table.column(name, purpose)
-                if use in complete:
-                    check_complete(column, purpose)
+        """Refuse missing values where every line needs one, and rows, weights and times that are none."""
+        last = "configuration" if self.whole else "fold"
+        for use in ("target", "event", "row", "repeat", "group", "weight", last):
+            names = getattr(self, use)
+            for name in (names,) if isinstance(names, str) else names or ():
+                check_complete(table.frame[name], PURPOSES[use])
         rows = table.frame[self.row]
         if rows.dtype.kind == "f" and (beyond := rows.abs() >= 2**53).any():
             raise InputError(
@@ -141,6 +158,40 @@ class LineRoles(ResponseColumns):
             check_numbers(table.frame[self.weight], "the weights")
         if self.event is not None:
             check_numbers(table.frame[self.target], "the target (times)")
+
+    def purposes_in(self, table: Table) -> dict[str, str]:
+        """What each column is for that the user names; refused where one is missing, or has two uses."""
+        return table.purposes({purpose: getattr(self, use) for use, purpose in PURPOSES.items()})
+
+    def others(self, table: Table, *names: str) -> list[str]:
+        """The columns that have no use, besides those of these names."""
+        purposes = self.purposes_in(table)
+        return [name for name in table.frame.columns if name not in purposes and name not in names]
+
+    @property
+    def described(self) -> bool:
+        """Whether the user describes a table with a line for each row and configuration."""
+        return bool(self.configuration) and self.row is not None
+
+    def check_agree(self, title: str, columns: Mapping[str, str | None], free: Sequence[str] = ()) -> None:
+        """Refuse a use that contradicts the column that a format has for it.
+
+        Formats of tools have no column of events, and none of repeats, configurations and predictions but those
+        that they find, unless these uses are ``free``.
+        """
+        for name in dict.fromkeys((*columns, "event", "repeat", "configuration", "predictions")):
+            said, column = getattr(self, name), columns.get(name)
+            is_text = isinstance(said, str | tuple)
+            if name in free or said is None or (is_text and said in ((), column)):
+                continue
+            shown = repr(said if isinstance(said, str) else said[0]) if is_text else "..."
+            own = "there is none" if column is None else f"this is {column!r}"
+            raise InputError(
+                f"`{'prediction' if name == 'predictions' else name}={shown}` contradicts what was recognised, "
+                f"{title}, in which {own}; leave it out, or describe all columns yourself with `configuration=` "
+                "and `row=`.",
+                argument=name,
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +240,7 @@ class LineKey:
         return pd.Series(np.array([*self.labels], dtype=object)[self.codes], name=name)
 
 
-def pivot_of(table: Table, roles: LineRoles, alone: str) -> Pivot:
+def pivot_of(table: Table, roles: ColumnUses, alone: str) -> Pivot:
     """Place the lines of a table by their keys.
 
     ``alone``: the name of a configuration that no column names. Refused are missing values, a cell in two lines or,
@@ -258,7 +309,7 @@ def _repeat_of_line(rows: LineKey, resamples: LineKey | None, configurations: Li
     return repeats_of_resamples(rows.codes, resamples.codes, len(rows.labels))[resamples.codes]
 
 
-def _lines_of_cells(keys: Sequence[LineKey], shown: Sequence[LineKey | None], roles: LineRoles) -> Indices:
+def _lines_of_cells(keys: Sequence[LineKey], shown: Sequence[LineKey | None], roles: ColumnUses) -> Indices:
     """The line of each cell, with an axis for each key, -1 where a cell is in no line; two lines are refused."""
     shape = tuple(len(key.labels) for key in keys)
     # Beyond this, numbers of cells would overflow and meet each other.
@@ -302,7 +353,7 @@ def _numbered(resamples: Indices) -> Codes:
 
 
 def _complete_configurations(
-    lines: Indices, folds: Array | None, keys: Sequence[LineKey], roles: LineRoles
+    lines: Indices, folds: Array | None, keys: Sequence[LineKey], roles: ColumnUses
 ) -> tuple[Indices, dict[Flag, str]]:
     """The configurations that predicted every row that others predicted, and a flag on those that lack folds.
 
@@ -344,7 +395,7 @@ def _complete_configurations(
     return kept, flag
 
 
-def _configurations(table: Table, roles: LineRoles, alone: str) -> tuple[LineKey, tuple[str, ...]]:
+def _configurations(table: Table, roles: ColumnUses, alone: str) -> tuple[LineKey, tuple[str, ...]]:
     """The configurations, with the values of their settings in their names, and the columns of these settings."""
     frame = table.frame
     if not roles.configuration:
@@ -421,7 +472,7 @@ def _line_key(noun: str, column: Any) -> LineKey:
     return LineKey(noun, *column.factorize(sort=True))
 
 
-def _resample_key(frame: Any, roles: LineRoles) -> LineKey | None:
+def _resample_key(frame: Any, roles: ColumnUses) -> LineKey | None:
     """The resamples, in the order of the numbers in their names."""
     if not roles.fold:
         return None

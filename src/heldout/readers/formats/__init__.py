@@ -7,7 +7,8 @@ from heldout.data.checks import TASK_DRAWS, check_choice
 from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.readers.formats.recognition import format_of
-from heldout.readers.formats.tool import ColumnUses, Export
+from heldout.readers.formats.tool import Export
+from heldout.readers.long_table import ColumnUses
 from heldout.readers.prediction_table import PredictionTable
 
 

@@ -14,8 +14,8 @@ from typing import Any
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import quoted
-from heldout.readers.formats.tool import INDEX, ColumnUses, Export, Tool, is_frame, of_kind, parts_of
-from heldout.readers.long_table import LineRoles
+from heldout.readers.formats.tool import INDEX, Export, Tool, is_frame, of_kind, parts_of
+from heldout.readers.long_table import ColumnUses
 from heldout.readers.tables import Table, table_of_frame
 
 _LEADERBOARD = {"model", "score_val", "stack_level"}
@@ -61,12 +61,12 @@ class AutoGluon(Tool):
         row = next((name for name in (INDEX, _ROW) if all(name in table.frame for table in kept.values())), None)
         return kept, replace(uses, row=uses.row or row)
 
-    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> ColumnUses:
         (model,) = uses.configuration
         rest = uses.others(table)
         stopped = [name for name in table.frame[model].unique() if name.startswith(_STOPPED_EARLY)]
         flags = Flag.STOPPED_ON_PREDICTED_ROWS.of(tool="AutoGluon", which=quoted(stopped, 3)) if stopped else {}
-        return LineRoles(
+        return uses.with_roles(
             flags=flags,
             **(
                 {"probabilities": {name: name for name in rest}}

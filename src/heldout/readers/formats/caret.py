@@ -8,8 +8,8 @@ class, ``weights`` if there were any, ``rowIndex`` from 1, a column for each tun
 from typing import ClassVar
 
 from heldout.readers.columns import class_values, place_of_class
-from heldout.readers.formats.tool import ColumnUses, Export, Tool, of_kind
-from heldout.readers.long_table import LineRoles
+from heldout.readers.formats.tool import Export, Tool, of_kind
+from heldout.readers.long_table import ColumnUses
 from heldout.readers.tables import Table
 
 _NOTHING_TUNED = ("parameter",)
@@ -27,7 +27,7 @@ class Caret(Tool):
     slices = r"Training\d+"
     remedy = 'trainControl(savePredictions = "all") keeps all of them.'
 
-    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> ColumnUses:
         frame = table.frame
         kind = of_kind(table, "pred", "obs")
         classes = class_values(frame["obs"], frame["pred"]) if "labels" in kind else []
@@ -35,7 +35,7 @@ class Caret(Tool):
         probabilities = {name: name for name in others if place_of_class(name, classes) is not None}
         settings = [name for name in others if name not in {*probabilities, "weights"}]
         configuration = tuple(dict.fromkeys((*uses.configuration, *settings)))
-        return LineRoles(
+        return uses.with_roles(
             configuration=configuration,
             probabilities=probabilities,
             is_chosen=configuration != _NOTHING_TUNED,

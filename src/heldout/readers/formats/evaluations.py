@@ -21,8 +21,8 @@ from heldout.estimates.methods.shrinkage import Shrinkage
 from heldout.metrics.row_losses import MeanScore
 from heldout.predictions import SearchQuestion
 from heldout.readers.columns import check_numbers, first_no_number, quoted
-from heldout.readers.formats.tool import ColumnUses, Export, Tool
-from heldout.readers.long_table import LineRoles, ResponseColumns, natural_order
+from heldout.readers.formats.tool import Export, Tool
+from heldout.readers.long_table import ColumnUses, ResponseColumns, natural_order
 from heldout.readers.tables import Table
 from heldout.readers.text_lines import entry, json_lines, json_of, opening_lines
 
@@ -110,15 +110,15 @@ class Evaluations(Tool):
         table = Table(export.name, best.drop(columns=["metric", "data"]), (*remarks, *more))
         return {"": table}, replace(uses, predictions=())
 
-    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> ColumnUses:
         stratified = table.frame["task"].nunique() > 1 and uses.tasks != "whole"
-        return LineRoles(
+        return uses.with_roles(
             target="task" if stratified else BEST,
             of_classes=stratified,
             configuration=("system",),
             fold=(PART,),
             values="score",
-            weight="weight" if "weight" in table.frame else None,
+            weight="weight" if "weight" in table.frame else uses.weight,
             attributes=("content",),
             shown={},
             question=SearchQuestion(
@@ -174,9 +174,9 @@ class Scores(Tool):
         frame = table.frame.assign(**graded, **{PART: "all", BEST: MeanScore().range[1]})
         return {"": replace(table, frame=frame)}, replace(uses, predictions=tuple(names))
 
-    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> ColumnUses:
         is_long = bool(uses.configuration)
-        return LineRoles(
+        return uses.with_roles(
             fold=(PART,),
             values=uses.predictions[0] if is_long else None,
             heads={} if is_long else {name: ResponseColumns(values=name) for name in uses.predictions},

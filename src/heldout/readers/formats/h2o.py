@@ -11,8 +11,8 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.readers.columns import quoted, texts_of_classes
-from heldout.readers.formats.tool import ColumnUses, Export, Tool
-from heldout.readers.long_table import LineRoles
+from heldout.readers.formats.tool import Export, Tool
+from heldout.readers.long_table import ColumnUses
 from heldout.readers.tables import Table
 
 _PREDICT, _FOLD = "predict", "fold_assignment"
@@ -32,7 +32,7 @@ class H2O(Tool):
     marks = (_FOLD,)
     endings = (".csv", ".parquet")
 
-    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> ColumnUses:
         frame = table.frame
         fold = uses.fold or (_FOLD if _FOLD in frame else None)
         classes = uses.others(table, _PREDICT, _FOLD)
@@ -47,7 +47,7 @@ class H2O(Tool):
         _check_held_out(table, classes)
         probabilities = _classes_of(classes, texts_of_classes(frame[uses.target]))
         binary = len(probabilities) == 2
-        return LineRoles(
+        return uses.with_roles(
             fold=(fold,) if fold else (),
             labels=_PREDICT if probabilities and not binary else None,
             probabilities=probabilities,

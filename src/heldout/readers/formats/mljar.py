@@ -16,8 +16,8 @@ from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import check_numbers, damage_refused, quoted
-from heldout.readers.formats.tool import ColumnUses, Export, Tool, with_prefix
-from heldout.readers.long_table import LineRoles
+from heldout.readers.formats.tool import Export, Tool, with_prefix
+from heldout.readers.long_table import ColumnUses
 from heldout.readers.tables import Table, read_table
 from heldout.readers.text_lines import entry, json_of
 
@@ -66,7 +66,7 @@ class Mljar(Tool):
             tables[model] = Table(export.name, frame if folds is None else frame.merge(folds, on="row", how="left"))
         return tables, uses
 
-    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> ColumnUses:
         folders = _model_folders(export)
         run = folders[0].parent
         settings = json_of(run / "params.json") if (run / "params.json").is_file() else {}
@@ -82,10 +82,10 @@ class Mljar(Tool):
             flags |= Flag.AVERAGED_REPEATS.of(
                 source=export.name, what=f"{n_repeats} repeats", remedy='run MLJAR with "repeats": 1'
             )
-        return LineRoles(
+        return uses.with_roles(
             probabilities=with_prefix(table.frame, _OF_CLASS),
             values="prediction" if "prediction" in table.frame else None,
-            weight="sample_weight" if "sample_weight" in table.frame else None,
+            weight="sample_weight" if "sample_weight" in table.frame else uses.weight,
             n_rows=_n_given(run),
             flags=flags,
             adaptive=any(settings.get(step) for step in _ADAPTIVE_STEPS),

@@ -8,8 +8,8 @@ where probabilities were predicted. A benchmark or tuning adds ``iteration`` of 
 
 from typing import ClassVar
 
-from heldout.readers.formats.tool import ColumnUses, Export, Tool, check_alone, of_kind, with_prefix
-from heldout.readers.long_table import LineRoles
+from heldout.readers.formats.tool import Export, Tool, check_alone, of_kind, with_prefix
+from heldout.readers.long_table import ColumnUses
 from heldout.readers.tables import Table
 
 
@@ -22,13 +22,13 @@ class Mlr3(Tool):
     free = ("configuration", "repeat")
     configuration = "the learner"
 
-    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> ColumnUses:
         frame = table.frame
         check_alone(table, "task_id", "resampling_id")
         own = [name for name in ("learner_id", "nr", "uhash") if name in frame]
         configuration = tuple(dict.fromkeys((*uses.configuration, *own)))
         probabilities = with_prefix(frame, "prob.")
-        return LineRoles(
+        return uses.with_roles(
             configuration=configuration,
             probabilities=probabilities,
             settings=tuple(uses.others(table, *self.needs, *configuration, *probabilities.values())),

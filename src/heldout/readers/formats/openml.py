@@ -15,7 +15,6 @@ from heldout.data.task import column_of
 from heldout.errors import InputError
 from heldout.readers.columns import check_numbers
 from heldout.readers.formats.tool import (
-    ColumnUses,
     Export,
     Tool,
     check_alone,
@@ -25,7 +24,7 @@ from heldout.readers.formats.tool import (
     values_of,
     with_prefix,
 )
-from heldout.readers.long_table import LineRoles
+from heldout.readers.long_table import ColumnUses
 from heldout.readers.tables import Table
 
 _ROWS = ("row_id", "rowid")
@@ -58,11 +57,11 @@ class OpenMLRun(Tool):
             uses = replace(uses, target=None)
         return tables, uses
 
-    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> ColumnUses:
         check_alone(table, "sample")  # of a learning curve, a number of training rows
         probabilities = with_prefix(table.frame, "confidence.")
         kind = of_kind(table, "prediction", uses.target, with_classes=bool(probabilities))
-        return LineRoles(probabilities=probabilities, **kind)
+        return uses.with_roles(probabilities=probabilities, **kind)
 
 
 def _check_rows(table: Table, row: str) -> None:

@@ -16,8 +16,8 @@ from heldout.errors import InputError
 from heldout.metrics.base import Response
 from heldout.readers.columns import kind_of_prediction
 from heldout.readers.csv_table import MISSING_TOKENS
-from heldout.readers.formats.tool import ColumnUses, Export, Tool
-from heldout.readers.long_table import LineRoles, ResponseColumns
+from heldout.readers.formats.tool import Export, Tool
+from heldout.readers.long_table import ColumnUses, ResponseColumns
 from heldout.readers.tables import Table, read_table, with_rows
 from heldout.readers.text_lines import numbers_of, opening_lines, records
 
@@ -65,7 +65,7 @@ class Orange(Tool):
         remarks = (*table.remarks, _ORDER) if uses.row is None else table.remarks
         return {"": replace(table, remarks=remarks)}, uses
 
-    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> ColumnUses:
         frame = table.frame
         learners, classes = _learners([*frame])
         if uses.predictions:
@@ -79,8 +79,8 @@ class Orange(Tool):
             )
         truth = frame[uses.target]
         if not classes and any(kind_of_prediction(frame[name], truth) is not Response.LABELS for name in learners):
-            return LineRoles(heads={name: ResponseColumns(values=name) for name in of_class})
-        return LineRoles(heads={name: ResponseColumns(name, columns) for name, columns in of_class.items()})
+            return uses.with_roles(heads={name: ResponseColumns(values=name) for name in of_class})
+        return uses.with_roles(heads={name: ResponseColumns(name, columns) for name, columns in of_class.items()})
 
 
 @dataclass(frozen=True)

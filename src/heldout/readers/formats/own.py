@@ -22,8 +22,8 @@ from heldout.metrics import check_fits, metric_named
 from heldout.metrics.base import Metric, Response, check_among, full_name, times_of
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions, SearchQuestion
 from heldout.readers.columns import check_complete, check_numbers, codes_of_column, first_line, free_names
-from heldout.readers.formats.tool import ColumnUses, Export, Tool
-from heldout.readers.long_table import LineRoles, pivot_of
+from heldout.readers.formats.tool import Export, Tool
+from heldout.readers.long_table import ColumnUses, pivot_of
 from heldout.readers.prediction_table import PredictionTable, Source, check_probabilities
 from heldout.readers.tables import Table
 from heldout.selection import configuration_rule_of
@@ -187,6 +187,7 @@ OWN_COLUMNS = ("row", "repeat", "fold", "group", "weight")
 
 SAME = (
     "names", "positive", "exchangeable", "training_rows", "training_range", "grouped", "adaptive", "test_share",
+    "failed", "dropped",
 )  # fmt: skip
 """What the roles of columns and the predictions have under the same name."""
 SETTINGS = ("aggregate", "n_bootstraps", "confidence_level", "alternative", "drop")
@@ -214,7 +215,7 @@ def table_of_predictions(
         the target, and a column per configuration (per configuration and class if there are several classes, per
         configuration and time for survival probabilities).
     roles : dict
-        JSON-safe; ``own_metadata`` reads it back.
+        JSON-safe; ``own_roles`` reads it back.
     """
     import pandas as pd
 
@@ -231,12 +232,8 @@ def table_of_predictions(
     }
     if predictions.folds is not None:
         columns["fold"] = predictions.folds[rows].T.ravel()
-    if task.groups is not None:
-        columns["group"] = np.tile(task.groups[rows], n_repeats)
-    if task.sample_weight is not None:
-        columns["weight"] = np.tile(task.sample_weight[rows], n_repeats)
-    for name, values in truth_columns.items():
-        columns[name] = np.tile(values[rows], n_repeats)
+    of_rows = {"group": task.groups, "weight": task.sample_weight} | truth_columns
+    columns |= {name: np.tile(values[rows], n_repeats) for name, values in of_rows.items() if values is not None}
     what = [f"until {time:.6g}" for time in times_of(metric)] if response is Response.SURVIVAL else _listed(classes)
     outputs: list[list[str]] = []
     for j in range(n_configurations):
@@ -258,11 +255,7 @@ def table_of_predictions(
         "repeats": n_repeats,
         "settings": _settings_of(predictions),
     }
-    roles |= {name: getattr(predictions, name) for name in SAME}
-    roles |= {
-        name: {str(j): why for j, why in getattr(predictions, name).items()} for name in ("failed", "dropped")
-    }
-    return pd.DataFrame(columns), roles
+    return pd.DataFrame(columns), roles | {name: getattr(predictions, name) for name in SAME}
 
 
 def _settings_of(predictions: HeldOutPredictions) -> dict[str, Any]:
@@ -364,10 +357,10 @@ class OwnFile(Tool):
         own: dict[str, Any] = {name: name for name in OWN_COLUMNS if name in table.frame}
         return {"": table}, ColumnUses(target=roles.target, event=roles.event, **own)
 
-    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
-        return LineRoles(whole=True, when_damaged=_CUT)
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> ColumnUses:
+        return uses.with_roles(whole=True, when_damaged=_CUT)
 
-    def predictions(self, table: Table, roles: LineRoles, uses: ColumnUses) -> PredictionTable:
+    def predictions(self, table: Table, roles: ColumnUses) -> PredictionTable:
         columns = own_roles(table)
         assert columns is not None, "tables() refuses tables without"
         pivot = pivot_of(table, roles, self.configuration)
@@ -395,8 +388,6 @@ class OwnFile(Tool):
             responses={columns.response: array},
             folds=folds,
             classes=classes,
-            failed=columns.failed,
-            dropped=columns.dropped,
             times=columns.times,
             question=replace(_question(columns, truth), groups=groups, sample_weight=weights),
             **{name: getattr(columns, name) for name in SAME},
@@ -414,17 +405,17 @@ def _question(roles: ColumnRoles, target: Array) -> SearchQuestion:
         metric = check_fits(metric_named(roles.metric), truth)
     except InputError:  # one of the user's own, or of another version
         metric = None
-    texts = {
-        name: reader(text) for name, reader in READERS.items() if (text := getattr(settings, name)) is not None
-    }
-    rule = texts.get("selection")
+    rule, method, blocks = (
+        None if (text := getattr(settings, name)) is None else READERS[name](text)
+        for name in ("selection", "method", "block_length")
+    )
     return SearchQuestion(
         metric=metric,
-        method=texts.get("method"),
+        method=method,
         selection=rule,
         rule=rule,
         entropy=settings.entropy,
-        block_length=texts.get("block_length"),
+        block_length=blocks,
         n_rows_of_bootstrap=settings.n_rows_of_bootstrap,
         truth=truth,
         names=roles.names,

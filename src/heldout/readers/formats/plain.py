@@ -16,8 +16,8 @@ import numpy as np
 from heldout._types import Array, Indices
 from heldout.errors import InputError
 from heldout.readers.columns import columns_of_classes, free_name, is_setting, plain, quoted, texts_of_classes
-from heldout.readers.formats.tool import ColumnUses, Export, Tool, check_target, with_values
-from heldout.readers.long_table import LineRoles, Pivot, ResponseColumns, numbered_rows, pivot_of, repeats_of_names
+from heldout.readers.formats.tool import Export, Tool, check_target, with_values
+from heldout.readers.long_table import ColumnUses, Pivot, ResponseColumns, numbered_rows, pivot_of, repeats_of_names
 from heldout.readers.prediction_columns import AS_LONG, FEWEST_CHANGES, ColumnPredictions
 from heldout.readers.prediction_table import PredictionTable, Source
 from heldout.readers.predictors import counts_lines, names_an_identifier
@@ -136,18 +136,18 @@ class WideFormat(Tool):
             table = replace(table, remarks=(*table.remarks, MATCHED_BY_ORDER.format(repeats=repeats)))
         return {"": table}, uses
 
-    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> ColumnUses:
         names = [*uses.predictions] or uses.others(table)
-        return LineRoles(
+        return uses.with_roles(
             heads={name: ResponseColumns(values=name) for name in names},
             n_rows=numbered_rows(table.frame[uses.row].unique()),
             whole=True,
             in_order=uses.repeat is None,
         )
 
-    def predictions(self, table: Table, roles: LineRoles, uses: ColumnUses) -> PredictionTable:
+    def predictions(self, table: Table, roles: ColumnUses) -> PredictionTable:
         pivot = pivot_of(table, roles, self.configuration)
-        columns, remarks = self.column_predictions(table, uses, roles, pivot)
+        columns, remarks = self.column_predictions(table, roles, pivot)
         empty = list(columns.frame.columns[columns.frame.isna().all()])
         if empty:
             raise InputError(
@@ -169,7 +169,7 @@ class WideFormat(Tool):
         )
 
     def column_predictions(
-        self, table: Table, uses: ColumnUses, roles: LineRoles, pivot: Pivot
+        self, table: Table, roles: ColumnUses, pivot: Pivot
     ) -> tuple[ColumnPredictions, Sequence[str]]:
         """The columns of each configuration, and remarks on them."""
         return ColumnPredictions(table.frame[[*roles.heads]], pivot.lines[..., 0], flags=pivot.flags), ()
@@ -193,7 +193,7 @@ class LongFormat(WideFormat):
             )
         return {"": export.table_with()}, uses
 
-    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> ColumnUses:
         repeats, remarks = None, []
         if uses.repeat is None and uses.fold is not None:
             repeats = repeats_of_names(table.frame[uses.fold])
@@ -203,14 +203,14 @@ class LongFormat(WideFormat):
                 f"{repeats.nunique()} repeats were found in the names of the folds (column {uses.fold!r}: "
                 f"{example!r}, ...)."
             ]
-        return LineRoles(whole=True, n_rows=numbered_rows(table.frame[uses.row].unique()), remarks=remarks)
+        return uses.with_roles(whole=True, n_rows=numbered_rows(table.frame[uses.row].unique()), remarks=remarks)
 
     def column_predictions(
-        self, table: Table, uses: ColumnUses, roles: LineRoles, pivot: Pivot
+        self, table: Table, roles: ColumnUses, pivot: Pivot
     ) -> tuple[ColumnPredictions, Sequence[str]]:
         import pandas as pd
 
-        columns, remarks = _prediction_columns(table, uses, pivot)
+        columns, remarks = _prediction_columns(table, roles, pivot)
         wide: dict[str, Any] = {}
         of_each: dict[str, dict[str, str | None]] = {}
         for place, name in enumerate(pivot.names):
@@ -223,7 +223,7 @@ class LongFormat(WideFormat):
         return ColumnPredictions(pd.DataFrame(wide), places, of_each, pivot.flags), remarks
 
 
-def _check_folds_of_repeats(roles: LineRoles, folds: Array) -> None:
+def _check_folds_of_repeats(roles: ColumnUses, folds: Array) -> None:
     """Refuse repeats with equal folds: such "repeats" are configurations, whose predictions would be averaged."""
     if roles.repeat is None or folds.shape[1] == 1 or len(np.unique(folds)) == 1 or (folds != folds[:, :1]).any():
         return

@@ -17,8 +17,9 @@ from heldout.readers.formats.plain import LongFormat, WideFormat
 from heldout.readers.formats.scikit_learn import ScikitLearn
 from heldout.readers.formats.tabrepo import TabRepo
 from heldout.readers.formats.tidymodels import Tidymodels
-from heldout.readers.formats.tool import ColumnUses, Export, Tool, parts_of
+from heldout.readers.formats.tool import Export, Tool, parts_of
 from heldout.readers.formats.weka import Weka
+from heldout.readers.long_table import ColumnUses
 
 _OF_FILES: tuple[Tool, ...] = (
     Weka(),

@@ -17,7 +17,8 @@ from heldout.errors import InputError
 from heldout.estimates.input_arrays import distinct_names
 from heldout.readers.formats.autogluon import holds_ensemble
 from heldout.readers.formats.plain import WideFormat
-from heldout.readers.formats.tool import ColumnUses, Export, is_frame
+from heldout.readers.formats.tool import Export, is_frame
+from heldout.readers.long_table import ColumnUses
 from heldout.readers.tables import Table, table_of_frame
 
 _OF_CROSS_VALIDATE = {"fit_time", "score_time"}

@@ -23,8 +23,8 @@ from heldout.data.declared import Between, of_type
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import check_complete, damage_refused
-from heldout.readers.formats.tool import ColumnUses, Export, Tool, check_target, with_values
-from heldout.readers.long_table import LineRoles, ResponseColumns
+from heldout.readers.formats.tool import Export, Tool, check_target, with_values
+from heldout.readers.long_table import ColumnUses, ResponseColumns
 from heldout.readers.tables import Table
 from heldout.readers.text_lines import json_of
 
@@ -67,7 +67,7 @@ class TabRepo(Tool):
         check_complete(table.frame[uses.target], "the target")
         return {"": _with_predictions(table, uses.target, models, matrix)}, uses
 
-    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> ColumnUses:
         columns: dict[str, dict[str, str]] = {}
         for name in table.frame:
             if head := _HEAD.fullmatch(name):
@@ -78,7 +78,7 @@ class TabRepo(Tool):
         }
         in_order = table.labels is None or table.labels.is_monotonic_increasing
         flags = {} if in_order else Flag.ROWS_OUT_OF_ORDER.of(source=_tasks(export)[0] / _LABELS)
-        return LineRoles(heads=heads, flags=flags)
+        return uses.with_roles(heads=heads, flags=flags)
 
 
 def _tasks(export: Export) -> list[Path]:

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import place_of_class, quoted
-from heldout.readers.formats.tool import ColumnUses, Export, Tool, with_prefix
-from heldout.readers.long_table import LineRoles
+from heldout.readers.formats.tool import Export, Tool, with_prefix
+from heldout.readers.long_table import ColumnUses
 from heldout.readers.tables import Table
 
 _LABELS, _VALUES, _OF_CLASS, _ROW = ".pred_class", ".pred", ".pred_", ".row"
@@ -51,7 +51,7 @@ class Tidymodels(Tool):
         tables, uses = super().tables(export, uses)
         return {name: _held_out_lines(table) for name, table in tables.items()}, uses
 
-    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> ColumnUses:
         frame = table.frame
         of_times = [name for name in _OF_TIMES if name in frame]
         if of_times:
@@ -71,7 +71,7 @@ class Tidymodels(Tool):
         labels = _LABELS if _LABELS in frame else None
         target = uses.target or _outcome(table, others, labels, probabilities)
         others = [name for name in others if name != target]
-        return LineRoles(
+        return uses.with_roles(
             target=target,
             configuration=configuration,
             fold=resamples,

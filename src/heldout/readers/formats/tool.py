@@ -33,7 +33,7 @@ from heldout.readers.columns import (
     kind_of_prediction,
     quoted,
 )
-from heldout.readers.long_table import LineRoles, Pivot, numbered_rows, pivot_of
+from heldout.readers.long_table import PURPOSES, ColumnUses, Pivot, numbered_rows, pivot_of
 from heldout.readers.prediction_table import PredictionTable, Source, flagged, of_positive, task_kind
 from heldout.readers.tables import Table, read_table, table_of_frame
 
@@ -79,70 +79,6 @@ class Export:
         for name in columns:
             self.table.column(name, "one of the format")
         return self.table
-
-
-PURPOSES = {
-    "target": "the target", "event": "the event", "fold": "the folds", "repeat": "the repeats", "row": "the rows",
-    "group": "the groups", "weight": "the weights", "configuration": "the configurations",
-    "predictions": "the predictions", "exclude": "one to leave out",
-}  # fmt: skip
-"""What the columns are for that a user names."""
-
-
-@dataclass(frozen=True, eq=False)
-class ColumnUses:
-    """What the user says about an export: names of columns, or for some of them arrays with a value a row."""
-
-    target: Any = None
-    """A column, or an array of true values where the export has none."""
-    event: str | None = None
-    fold: Any = None
-    """A column, or an array of the folds."""
-    repeat: str | None = None
-    row: str | None = None
-    group: Any = None
-    weight: Any = None
-    """``group``, ``weight``: a column, or an array."""
-    configuration: tuple[str, ...] = ()
-    """Columns that together identify the configuration of a line."""
-    predictions: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    tasks: str | None = None
-    """Of evaluations with several tasks: whether the tasks are drawn ("whole"), or items in each ("stratified")."""
-
-    def purposes_in(self, table: Table) -> dict[str, str]:
-        """What each column is for that the user names; refused where one is missing, or has two uses."""
-        return table.purposes({purpose: getattr(self, use) for use, purpose in PURPOSES.items()})
-
-    def others(self, table: Table, *names: str) -> list[str]:
-        """The columns that have no use, besides those of these names."""
-        purposes = self.purposes_in(table)
-        return [name for name in table.frame.columns if name not in purposes and name not in names]
-
-    @property
-    def described(self) -> bool:
-        """Whether the user describes a table with a line for each row and configuration."""
-        return bool(self.configuration) and self.row is not None
-
-    def check_agree(self, title: str, columns: Mapping[str, str | None], free: Sequence[str] = ()) -> None:
-        """Refuse a use that contradicts the column that a format has for it.
-
-        Formats of tools have no column of events, and none of repeats, configurations and predictions but those
-        that they find, unless these uses are ``free``.
-        """
-        for name in dict.fromkeys((*columns, "event", "repeat", "configuration", "predictions")):
-            said, column = getattr(self, name), columns.get(name)
-            is_text = isinstance(said, str | tuple)
-            if name in free or said is None or (is_text and said in ((), column)):
-                continue
-            shown = repr(said if isinstance(said, str) else said[0]) if is_text else "..."
-            own = "there is none" if column is None else f"this is {column!r}"
-            raise InputError(
-                f"`{'prediction' if name == 'predictions' else name}={shown}` contradicts what was recognised, "
-                f"{title}, in which {own}; leave it out, or describe all columns yourself with `configuration=` "
-                "and `row=`.",
-                argument=name,
-            )
 
 
 def without_row_names(table: Table) -> Table:
@@ -368,10 +304,9 @@ class Tool(ABC):
             table, model = stacked({model: table for model, (table, _) in read.items()}, export.name)
             uses = replace(uses, configuration=(model,))
         roles = self.roles(export, table, uses)
-        filled = {use: getattr(roles, use) or getattr(uses, use) for use in _FILLED}
-        fold = roles.fold or (() if uses.fold is None else (uses.fold,))
+        fold = (roles.fold,) if isinstance(roles.fold, str) else roles.fold or ()
         n_rows = roles.n_rows or (_n_rows(first.labels, given) if self.by_label else None)
-        return self.predictions(table, replace(roles, fold=fold, n_rows=n_rows, **filled), uses)
+        return self.predictions(table, replace(roles, fold=fold, n_rows=n_rows))
 
     def tables(self, export: Export, uses: ColumnUses) -> tuple[dict[str, Table], ColumnUses]:
         """The table of each model, or that of all, and the uses; refused where the export cannot be read."""
@@ -392,10 +327,10 @@ class Tool(ABC):
         return {use: name for use, name in columns.items() if use != "target" or name is not None}
 
     @abstractmethod
-    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
-        """What the other columns of the table are; the uses are those of the user and of ``columns``."""
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> ColumnUses:
+        """The uses that the user and ``columns`` name, with those of the other columns of the table."""
 
-    def predictions(self, table: Table, roles: LineRoles, uses: ColumnUses) -> PredictionTable:
+    def predictions(self, table: Table, roles: ColumnUses) -> PredictionTable:
         """The predictions of a table, of which the tool says what they are."""
         if not (roles.labels or roles.values or roles.probabilities or roles.heads):
             raise InputError(
@@ -444,9 +379,6 @@ class Tool(ABC):
         )
 
 
-_FILLED = ("target", "event", "row", "repeat", "configuration", "group", "weight")
-
-
 def _complete(table: Table, uses: ColumnUses, by_label: bool) -> tuple[Table, ColumnUses]:
     """A table of the tool with what the user gives, without what the user leaves out, and with numbered rows."""
     table, uses = with_values(table, uses, by_label=by_label)
@@ -467,7 +399,7 @@ def _n_rows(labels: Any, target: Any) -> int | None:
     return len(given) if given is not None and {*labels} <= {*given} else numbered_rows(labels)
 
 
-def _responses(frame: Any, roles: LineRoles, pivot: Pivot) -> tuple[dict[Response, Array], Array | None]:
+def _responses(frame: Any, roles: ColumnUses, pivot: Pivot) -> tuple[dict[Response, Array], Array | None]:
     """The predictions of all classes as ``HeldOutPredictions`` holds them, and the classes."""
     heads = roles.responses
     numbers = [head.values for head in heads if head.values]

@@ -17,8 +17,8 @@ import numpy as np
 from heldout.data.task import shortened
 from heldout.errors import InputError
 from heldout.readers.columns import free_name, reads_as_number
-from heldout.readers.formats.tool import ColumnUses, Export, Tool, parts_of
-from heldout.readers.long_table import LineRoles
+from heldout.readers.formats.tool import Export, Tool, parts_of
+from heldout.readers.long_table import ColumnUses
 from heldout.readers.tables import Table
 from heldout.readers.text_lines import all_lines, numbers_of, opening_lines, records
 
@@ -65,10 +65,10 @@ class Weka(Tool):
         tables = {model: _read(model, frame, classes) for model, frame in printed.items()}
         return {model: Table(export.name, frame, tuple(remarks)) for model, frame in tables.items()}, uses
 
-    def roles(self, export: Export, table: Table, uses: ColumnUses) -> LineRoles:
+    def roles(self, export: Export, table: Table, uses: ColumnUses) -> ColumnUses:
         frame, shares = table.frame, _shares(table.frame)
         is_text = frame["predicted"].dtype.kind == "O"
-        return LineRoles(
+        return uses.with_roles(
             probabilities={name[2:-1]: name for name in shares},
             attributes=tuple(uses.others(table, *_KEYS, *shares)),
             labels="predicted" if is_text else None,
