@@ -12,7 +12,8 @@ import pytest
 import heldout as ho
 from heldout.flags import Flag
 from heldout.readers.formats.recognition import FORMATS, format_of
-from heldout.readers.formats.tool import ColumnUses, Export
+from heldout.readers.formats.tool import Export
+from heldout.readers.long_table import ColumnUses
 from heldout.readers.prediction_table import PredictionTable
 
 EXPORTS = Path(__file__).with_name("exports")

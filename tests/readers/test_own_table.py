@@ -28,7 +28,8 @@ from heldout.metrics.base import Response, times_of
 from heldout.predictions import HeldOutPredictions
 from heldout.readers.formats.own import REMEDY, ColumnRoles, SearchSettings, own_roles, table_of_predictions
 from heldout.readers.formats.recognition import FORMATS
-from heldout.readers.formats.tool import ColumnUses, Export
+from heldout.readers.formats.tool import Export
+from heldout.readers.long_table import ColumnUses
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import Table, read_table
 from heldout.selection import OneStandardError, Within

@@ -34,7 +34,8 @@ from heldout.predictions import HeldOutPredictions, SearchQuestion
 from heldout.readers.columns import quoted
 from heldout.readers.formats.own import ColumnRoles, own_roles
 from heldout.readers.formats.recognition import FORMATS, format_of
-from heldout.readers.formats.tool import ColumnUses, Export
+from heldout.readers.formats.tool import Export
+from heldout.readers.long_table import ColumnUses
 from heldout.readers.prediction_columns import holds_amounts, remarks_on_whole_numbers
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.table_task import code_of_text, with_usual_positive
