@@ -70,10 +70,13 @@ def check_sentence(error: InputError) -> None:
 
 @pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["one value", "all"])
 def test_a_value_of_another_type_is_found(every: bool, documents: dict[str, Any]) -> None:
-    n_refused = 0
-    for number, whole in enumerate(map(shortened, documents.values())):
-        for place in places(whole):
-            number += 1  # which value a place gets by default: most places are in three documents
+    n_refused, seen = 0, set[tuple[Any, ...]]()
+    for whole in map(shortened, documents.values()):
+        for number, place in enumerate(places(whole)):
+            of_schema = (whole["kind"] == "validation", place)
+            if of_schema in seen and not every:  # most places of a search are in both of its documents
+                continue
+            seen.add(of_schema)
             for value in (*VALUES, *MORE) if every else VALUES[number % len(VALUES) :][:1]:
                 with changed(whole, place, value) as document:
                     try:

@@ -280,7 +280,7 @@ def tuned(folder: Path, y: Any, metric: str, positive: str) -> Any:
     folder.mkdir()
     pd.DataFrame(X, columns=list("abcd")).assign(state=y).to_csv(folder / "rows.csv", index=False)
     arguments = f"tune {folder / 'rows.csv'} --target state --positive {positive} --metric {metric} --quiet"
-    arguments += f" --models logistic --cv 3 --n-bootstraps 10 --out {folder / 'run'} --task classification"
+    arguments += f" --models logistic --cv 2 --n-bootstraps 10 --out {folder / 'run'} --task classification"
     with pytest.raises(SystemExit) as end:
         main(arguments.split())
     assert end.value.code == 0

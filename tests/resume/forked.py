@@ -16,8 +16,9 @@ PRELOADED = [
     "pandas",
     "skops.io",
 ]
-_CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(PRELOADED)
+if os.name == "posix":  # every test imports this module
+    _CONTEXT = multiprocessing.get_context("forkserver")
+    _CONTEXT.set_forkserver_preload(PRELOADED)
 
 
 class Forked:
