@@ -31,6 +31,23 @@ def test_a_scalar_is_shown_as_the_value_of_python(value: np.generic) -> None:
         assert plain([shown]) == f"[{python}]"
 
 
+@pytest.mark.parametrize(
+    ("text", "named", "argument"),
+    [
+        ("cv must be at least 2, got 1.", None, "cv"),
+        ("`cv=1` has no test rows.", None, "cv"),
+        ("`cv=1` has no test rows.", "folds", "folds"),
+        ("probabilities must lie in [0, 1].", "", None),
+        ("the target must be one column.", None, None),
+        ("use `cv=5`.", None, None),
+    ],
+)
+def test_an_error_is_on_the_argument_that_its_text_begins_with(
+    text: str, named: str | None, argument: str | None
+) -> None:
+    assert ho.InputError(text, argument=named).argument == argument
+
+
 def test_what_is_no_scalar_stays_as_it_is() -> None:
     for text in ("np.float64(2.0", "np.array([1.0])", "my_np.float64(1)", "numpy.float64(1)", "np.True_ish"):
         assert plain_values(text) == text

@@ -30,13 +30,10 @@ def entropy_of(random_state: RandomState) -> int:
         return int(random_state.integers(0, 2**64, dtype=np.uint64))
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
         if not 0 <= random_state < 2**64:
-            raise InputError(
-                f"random_state must be from 0 to 2**64 - 1, got {random_state}.", argument="random_state"
-            )
+            raise InputError(f"random_state must be from 0 to 2**64 - 1, got {random_state}.")
         return random_state if isinstance(random_state, DrawnSeed) else int(random_state)
     raise InputError(
-        f"random_state must be an integer, a numpy RandomState or Generator, or None, got {random_state!r}.",
-        argument="random_state",
+        f"random_state must be an integer, a numpy RandomState or Generator, or None, got {random_state!r}."
     )
 
 

@@ -46,6 +46,10 @@ class HeldoutError(Exception):
         return plain_values(super().__str__())
 
 
+_ON_ARGUMENT = re.compile(r"`([a-z]\w*)=|([a-z]\w*) must ")
+"""How a sentence begins that is on an argument."""
+
+
 class InputError(HeldoutError, ValueError):
     """An argument or the data cannot be used; the message says why and what is allowed.
 
@@ -54,17 +58,20 @@ class InputError(HeldoutError, ValueError):
     text : str
         The message. It may begin with the name of the argument; elsewhere arguments are in backquotes: ```cv=5```.
     argument : str, optional
-        The argument that the error is about.
+        The argument that the error is about: by default the one with which the text begins, as "cv must ..." and
+        "`cv=5` ..." do; empty for none.
 
     Examples
     --------
-    >>> InputError("cv must be at least 2, got 1.", argument="cv").argument
-    'cv'
+    >>> InputError("cv must be at least 2, got 1.").argument, InputError("no rows.").argument
+    ('cv', None)
     """
 
     def __init__(self, text: str = "", *, argument: str | None = None) -> None:
         super().__init__(text)
-        self.argument = argument
+        if argument is None and (beginning := _ON_ARGUMENT.match(text)):
+            argument = beginning[1] or beginning[2]
+        self.argument = argument or None
 
 
 class ArgumentError(InputError, TypeError):

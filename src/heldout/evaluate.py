@@ -391,8 +391,7 @@ def default_configuration(
     if not isinstance(default, Mapping):
         raise InputError(
             "default must be a dict of parameters, such as {'C': 1.0}, with {} for the estimator as it is, or "
-            f"None, got {shortened(default)}.",
-            argument="default",
+            f"None, got {shortened(default)}."
         )
     model = None
     if isinstance(estimator, list | tuple):
@@ -400,8 +399,7 @@ def default_configuration(
         model = default.get("model")
         if model not in templates:
             raise InputError(
-                f"default must name an estimator by 'model', one of {', '.join(templates)}, got {model!r}.",
-                argument="default",
+                f"default must name an estimator by 'model', one of {', '.join(templates)}, got {model!r}."
             )
         estimator = templates[model]
     wanted = Configuration(0, dict(default), estimator, model)

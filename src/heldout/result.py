@@ -211,8 +211,7 @@ class Evaluation(Shown, WithMethodsText):
             return self.refit_metric
         if not isinstance(scorer, str) or scorer not in self.metrics:
             raise InputError(
-                f"scorer must be one of the search's scorers ({', '.join(self.metrics)}), got {scorer!r}.",
-                argument="scorer",
+                f"scorer must be one of the search's scorers ({', '.join(self.metrics)}), got {scorer!r}."
             )
         return scorer
 

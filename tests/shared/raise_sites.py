@@ -76,9 +76,15 @@ def unknown_arguments(package: ModuleType, public: frozenset[str]) -> list[str]:
         for keyword in call.keywords
         if keyword.arg == "argument" and called.endswith("Error") and isinstance(keyword.value, ast.Constant)
     ]
+    named += [
+        (where, begun[1] or begun[2])
+        for where, call, called in calls(package)
+        if called in ERRORS and call.args and not any(one.arg for one in call.keywords)
+        if (begun := re.match(r"`([a-z]\w*)=|([a-z]\w*) must ", beginning(call.args[0])))
+    ]  # the argument of an error is by default the one that its sentence begins with
     quoted = [(where, name) for where, text in texts(package) for name in re.findall(r"`([a-z]\w*)[=`]", text)]
     assert named and quoted, "the sources name arguments"
-    return [f"{where}: {name}" for where, name in (*named, *quoted) if name not in public]
+    return [f"{where}: {name}" for where, name in (*named, *quoted) if name and name not in public]
 
 
 def errors_without_their_argument(package: ModuleType, public: frozenset[str]) -> list[str]:
@@ -86,8 +92,8 @@ def errors_without_their_argument(package: ModuleType, public: frozenset[str]) -
     unknown = []
     for where, call, called in calls(package):
         if called in ERRORS and call.args:
-            subject = re.match(r"`(\w+)=|([a-z]\w*) (?:must|cannot) ", beginning(call.args[0]))
-            name = subject and (subject[1] or subject[2])
+            subject = re.match(r"([a-z]\w*) cannot ", beginning(call.args[0]))
+            name = subject and subject[1]
             if name in public and not any(one.arg for one in call.keywords):
                 unknown.append(f"{where}: {name}")
     return unknown

@@ -164,7 +164,7 @@ def _space_of(found: Any, how: str) -> FileSpace:
         return _space_of_search(found, kind)
     if isinstance(found, type) or not (hasattr(found, "fit") and hasattr(found, "get_params")):
         instead = f"; write {found.__name__}()" if isinstance(found, type) else ""
-        raise InputError(f"it must be {FORMS}, {how} {shortened(found)}{instead}.")
+        raise InputError(f"it must be {FORMS}, {how} {shortened(found)}{instead}.", argument="")
     return FileSpace(found, {})
 
 

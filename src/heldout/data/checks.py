@@ -49,7 +49,7 @@ def preset_call(text: str) -> tuple[str, dict[str, Any]]:
         return text, {}
     name, given = call_in(text) or (text, {})
     if name not in _defaults.PUBLISHED_PRESETS or not _papers.is_installed():
-        raise InputError(f"preset must be one of {preset_names()}, got {text!r}.", argument="preset")
+        raise InputError(f"preset must be one of {preset_names()}, got {text!r}.")
     return name, given
 
 
@@ -201,9 +201,7 @@ def unknown(argument: str, value: Any, choices: Iterable[str], more: str = "") -
         call := _NEEDS_FITS.get(usual_name(argument, str(value)).lower().replace("-", "_"))
     ):
         hint = f" {value} needs the data and new fits: {call}."
-    return InputError(
-        f"{argument} must be one of {', '.join(choices)}{more}, got {value!r}.{hint}", argument=argument
-    )
+    return InputError(f"{argument} must be one of {', '.join(choices)}{more}, got {value!r}.{hint}")
 
 
 def check_choice(argument: str, value: Any, choices: Iterable[str], more: str = "") -> None:
@@ -224,7 +222,7 @@ def check_choice(argument: str, value: Any, choices: Iterable[str], more: str = 
 def checked_flag(argument: str, value: Any) -> bool:
     """A flag; refuses what is neither True nor False, of Python or NumPy."""
     if type(value).__name__ not in ("bool", "bool_"):  # by its name, because commands load no NumPy here
-        raise InputError(f"{argument} must be True or False, got {value!r}.", argument=argument)
+        raise InputError(f"{argument} must be True or False, got {value!r}.")
     return bool(value)
 
 
@@ -264,17 +262,14 @@ def check_format(name: Any) -> None:
     if not is_one_of(name, ("auto", *FORMATS)):
         close = get_close_matches(str(name), FORMATS, n=1)
         hint = f" Did you mean {close[0]}?" if close else ""
-        raise InputError(
-            f"format must be auto or one of {', '.join(FORMATS)}, got {name!r}.{hint}", argument="format"
-        )
+        raise InputError(f"format must be auto or one of {', '.join(FORMATS)}, got {name!r}.{hint}")
 
 
 def unknown_blocks(value: Any) -> InputError:
     """The error for what names no blocks of rows."""
     return InputError(
         "block_length must be an integer of at least 1, 'auto', or a kind and a length such as 'stationary:12' or "
-        f"'stationary:auto', got {value!r}; 'auto' is usual.",
-        argument="block_length",
+        f"'stationary:auto', got {value!r}; 'auto' is usual."
     )
 
 
@@ -342,7 +337,7 @@ def check_number(
     elif least is not None and most is not None:
         allowed = f"be a number from {least:g} to {most:g}"
     shown = cut(" ".join(repr(value).split()), 60)
-    raise InputError(f"{argument} must {allowed}, got {shown}{f'; {usual}' if usual else ''}.", argument=argument)
+    raise InputError(f"{argument} must {allowed}, got {shown}{f'; {usual}' if usual else ''}.")
 
 
 def check_aggregate(aggregate: Any) -> None:
@@ -385,9 +380,7 @@ def check_timeout(timeout: Any, argument: str = "fit_timeout") -> None:
     seconds = float(timeout) if isinstance(timeout, Real) else float("nan")
     allowed = "a number of seconds above 0" if not seconds > 0 else f"at most {_LONGEST:g} seconds"
     if not 0 < seconds <= _LONGEST:
-        raise InputError(
-            f"{argument} must be {allowed}, got {timeout!r}; leave it out for no limit.", argument=argument
-        )
+        raise InputError(f"{argument} must be {allowed}, got {timeout!r}; leave it out for no limit.")
 
 
 def check_p_remove(p: Any) -> None:

@@ -177,9 +177,7 @@ def check_jobs(n_jobs: object) -> None:
     if n_jobs is None:
         return
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
-        raise InputError(
-            f"n_jobs must be a number of processes, -1 for every core, or None, got {n_jobs!r}.", argument="n_jobs"
-        )
+        raise InputError(f"n_jobs must be a number of processes, -1 for every core, or None, got {n_jobs!r}.")
 
 
 def effective_threads(n_jobs: int | None) -> int:

@@ -439,10 +439,7 @@ class Truth:
         if pos_label is None:
             return self
         if self.kind is not TaskKind.BINARY or self.classes is None:
-            raise InputError(
-                f"`pos_label={pos_label!r}` is for 2 classes, got a {self.kind} target; leave it out.",
-                argument="pos_label",
-            )
+            raise InputError(f"`pos_label={pos_label!r}` is for 2 classes, got a {self.kind} target; leave it out.")
         return self.with_positive(_positive_code(self.classes, pos_label))
 
     def labels(self) -> Array:
@@ -498,8 +495,7 @@ def truth_of(y: Any, kind: TaskKind | str | None = None, *, classes: Any = None,
     if pos_label is not None:
         raise InputError(
             f"`pos_label={pos_label!r}` is for 2 classes, but there are {len(labels)}: {labels_text(labels)}; "
-            "leave it out.",
-            argument="pos_label",
+            "leave it out."
         )
     return Truth(wanted, codes, labels)
 
@@ -527,7 +523,7 @@ def guess_kind(column: Array, classes: Any = None) -> TaskKind:
         return TaskKind.BINARY if len(classes) <= 2 else TaskKind.MULTICLASS
     if no_labels(column).any():
         return TaskKind.REGRESSION
-    return TaskKind.BINARY if len(distinct(column, "labels")[0]) <= 2 else TaskKind.MULTICLASS
+    return TaskKind.BINARY if len(distinct(column, "the labels")[0]) <= 2 else TaskKind.MULTICLASS
 
 
 def no_labels(column: Array) -> Booleans:
@@ -546,9 +542,7 @@ def labels_text(labels: Any) -> str:
 def _refuse_without_labels(what: str, **settings: Any) -> None:
     for name, value in settings.items():
         if value is not None:
-            raise InputError(
-                f"`{name}={value!r}` is for labels, but the target is read as {what}; leave it out.", argument=name
-            )
+            raise InputError(f"`{name}={value!r}` is for labels, but the target is read as {what}; leave it out.")
 
 
 def _numbers(column: Array) -> Floats:
@@ -561,18 +555,15 @@ def _numbers(column: Array) -> Floats:
 def _listed(classes: Any) -> Array:
     labels = column_of(classes, "classes")
     if labels.ndim != 1 or not labels.size or missing(labels).any():
-        raise InputError(
-            f"classes must be a list of labels, got {classes!r}; for instance classes=['no', 'yes'].",
-            argument="classes",
-        )
+        raise InputError(f"classes must be a list of labels, got {classes!r}; for instance classes=['no', 'yes'].")
     check_labels_or_numbers(labels, "classes")
     if len(distinct(labels, "classes")[0]) < len(labels):
-        raise InputError(f"classes must be distinct, got {labels_text(labels)}.", argument="classes")
+        raise InputError(f"classes must be distinct, got {labels_text(labels)}.")
     return labels
 
 
 def _coded(column: Array, classes: Array | None) -> tuple[Codes, Array]:
-    found, inverse = distinct(column, "labels")
+    found, inverse = distinct(column, "the labels")
     if classes is None:
         return inverse.astype(np.int32), found
     codes = codes_of(column, classes)
@@ -588,8 +579,8 @@ def codes_of(column: Array, labels: Array) -> Codes:
     """Code of each label, -1 for one that ``labels`` lacks; any shape."""
     code = {label: i for i, label in enumerate(labels.tolist())}
     if len(code) < len(labels):
-        raise InputError(f"classes must be distinct, got {labels_text(labels)}.", argument="classes")
-    found, inverse = distinct(column, "labels")
+        raise InputError(f"classes must be distinct, got {labels_text(labels)}.")
+    found, inverse = distinct(column, "the labels")
     table = np.array([code.get(label, -1) for label in found.tolist()], dtype=np.int32)
     return table[inverse].reshape(column.shape)
 
@@ -599,9 +590,7 @@ def _positive_code(labels: Array, pos_label: Any) -> int:
         return len(labels) - 1
     matches = [i for i, label in enumerate(labels.tolist()) if is_one_of(pos_label, (label,))]
     if not matches:
-        raise InputError(
-            f"pos_label must be one of the classes {labels_text(labels)}, got {pos_label!r}.", argument="pos_label"
-        )
+        raise InputError(f"pos_label must be one of the classes {labels_text(labels)}, got {pos_label!r}.")
     return matches[0]
 
 
@@ -672,10 +661,7 @@ def checked_weights(sample_weight: Any, n_rows: int) -> Floats | None:
         return None
     column = column_of(sample_weight, "sample_weight")
     if column.shape != (n_rows,):
-        raise InputError(
-            f"sample_weight must have shape ({n_rows},), one weight per row, got {column.shape}.",
-            argument="sample_weight",
-        )
+        raise InputError(f"sample_weight must have shape ({n_rows},), one weight per row, got {column.shape}.")
     check_labels_or_numbers(column, "sample_weight")
     weights = (
         numbers_of(column, "sample_weight") + 0.0
@@ -683,8 +669,7 @@ def checked_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     if not np.isfinite(weights).all() or (weights < 0).any() or not (weights > 0).any():
         raise InputError(
             "sample_weight must be finite numbers of at least 0 with a positive sum, got "
-            f"values from {weights.min()} to {weights.max()}.",
-            argument="sample_weight",
+            f"values from {weights.min()} to {weights.max()}."
         )
     greatest = weights.max()
     relative = weights / greatest  # first, as the sum of weights near 1e308 would overflow
@@ -708,9 +693,7 @@ def checked_groups(groups: Any, n_rows: int) -> Array | None:
         return None
     column = column_of(groups, "groups")
     if column.shape != (n_rows,):
-        raise InputError(
-            f"groups must have shape ({n_rows},), one group per row, got {column.shape}.", argument="groups"
-        )
+        raise InputError(f"groups must have shape ({n_rows},), one group per row, got {column.shape}.")
     absent = int(missing(column).sum())
     if absent:
         raise InputError(

@@ -73,15 +73,12 @@ def drop_rule_of(drop: Any) -> DropRule | None:
         if 0 < len(lacking) < len(OWN_MEMBERS):
             raise InputError(
                 f"`drop={drop!r}` has some members of a search strategy and lacks {', '.join(lacking)}; declare "
-                f"all of {', '.join(OWN_MEMBERS)}, or none for a rule that only drops.",
-                argument="drop",
+                f"all of {', '.join(OWN_MEMBERS)}, or none for a rule that only drops."
             )
         configured: DropRule = drop  # type: ignore[assignment]
         return configured
     if isinstance(drop, type):
-        raise InputError(
-            f"drop must be a rule and not its class; write {drop.__name__}(), got {drop!r}.", argument="drop"
-        )
+        raise InputError(f"drop must be a rule and not its class; write {drop.__name__}(), got {drop!r}.")
     raise unknown_drop(drop)
 
 

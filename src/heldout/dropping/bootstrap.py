@@ -86,8 +86,7 @@ class Bootstrap(Racing):
         if self.replay and self.against != "current_best":
             raise InputError(
                 f"`replay=True` repeats comparisons with the current best, got `against={self.against!r}`; leave "
-                "one of them out.",
-                argument="replay",
+                "one of them out."
             )
 
     def unfit(self, metric: Metric, course: Course) -> str | None:

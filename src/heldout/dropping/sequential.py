@@ -254,8 +254,7 @@ def wald_lines(n_steps: int, alpha: float = 0.01, beta: float = 0.1) -> WaldLine
         raise InputError(
             f"steps must be at least {least}, got {n_steps}: with fewer, a configuration that is among the best in "
             f"every step could not be distinguished from one that is so by chance (pi1 = "
-            f"{0.5 * ((1 - beta) / alpha) ** (1 / n_steps):.3g} is not a probability below 1).",
-            argument="steps",
+            f"{0.5 * ((1 - beta) / alpha) ** (1 / n_steps):.3g} is not a probability below 1)."
         )
     high = 0.5 * ((1 - beta) / alpha) ** (1 / n_steps)
     ones, zeros = math.log(high / 0.5), math.log(0.5 / (1 - high))
@@ -344,7 +343,7 @@ in every step could not be distinguished from one that is so by chance (pi1 = 1.
             raise InputError(f"alpha + beta must be below 1, got {self.alpha} + {self.beta}.")
         wald_lines(self.steps, self.alpha, self.beta)
         if self.window >= self.steps:
-            raise InputError(f"window must be below `steps={self.steps}`, got {self.window}.", argument="window")
+            raise InputError(f"window must be below `steps={self.steps}`, got {self.window}.")
 
     @property
     def selection(self) -> RankOverRepeats:

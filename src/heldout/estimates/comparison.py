@@ -221,8 +221,7 @@ def methods_of(methods: Any) -> dict[str, Method]:
     if isinstance(methods, str) or not isinstance(methods, Sequence) or not methods:
         raise InputError(
             f"methods must be 'all' or a list of methods such as ['cv', 'bbc'], got {methods!r}; the names are "
-            f"{', '.join(METHODS)}.",
-            argument="methods",
+            f"{', '.join(METHODS)}."
         )
     by_name: dict[str, Method] = {}
     for method in map(method_of, methods):

@@ -205,8 +205,7 @@ def _store_at(path: str | PathLike[str]) -> StoredSearch:
     if not Path(path).is_file():
         raise InputError(
             f"y_true must be the true values, or a search's store, and there is no run file {str(path)!r}; pass "
-            "the path that was the store of a search, or the true values as an array.",
-            argument="y_true",
+            "the path that was the store of a search, or the true values as an array."
         )
     store: StoredSearch = function_of("store")(path)
     return store

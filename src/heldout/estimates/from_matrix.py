@@ -62,8 +62,7 @@ def select(matrix: Matrix, scales: Scales) -> Candidates:
         scales = scales._replace(value="pooled")
     if scales != ("pooled", "pooled") and folds is None:
         raise InputError(
-            f"`aggregate={question.aggregate!r}` needs `folds=`, one label per row; or use `aggregate='pooled'`.",
-            argument="aggregate",
+            f"`aggregate={question.aggregate!r}` needs `folds=`, one label per row; or use `aggregate='pooled'`."
         )
     check_without_groups(question.settings.blocks, question.groups)
     with quiet_if_foreign(question.metrics):
@@ -109,8 +108,7 @@ def _candidates(matrix: Matrix, scales: Scales) -> Candidates:
     if scales.value == "within" and not scores.defined(once)[0]:
         raise InputError(
             "`aggregate='within'` counts pairs of rows of one fold, but no fold contains the rows that "
-            f"{metric.name} needs; use larger folds or `aggregate='pooled'`.",
-            argument="aggregate",
+            f"{metric.name} needs; use larger folds or `aggregate='pooled'`."
         )
     by_fold, flags = None, dict[Flag, str]()
     if folds is not None:

@@ -125,15 +125,13 @@ def estimate_from_scores(
     whole, halves = _parted(held, halvings)
     if not isinstance(metric, str):
         raise InputError(
-            f"metric must be a name, of what the scores are, such as 'accuracy', got {shortened(metric)}.",
-            argument="metric",
+            f"metric must be a name, of what the scores are, such as 'accuracy', got {shortened(metric)}."
         )
     measured = OpaqueMetric(metric, held.greater_is_better, range=_checked_range(range, held.values))
     if test_share is not None and not (chosen.takes_test_share or chosen.needs_test_share):
         raise InputError(
             f"`test_share={test_share!r}` is for 'corrected_t', 'wmc' and 'wmcs', not for '{chosen.name}'; leave "
-            "it out.",
-            argument="test_share",
+            "it out."
         )
     evidence = evidence_of_scores(
         whole,
@@ -252,9 +250,7 @@ def _fold_scores(scores: Any, greater_is_better: bool | None, repeats: Any) -> F
     if isinstance(scores, FoldScores):
         for name, value in (("greater_is_better", greater_is_better), ("repeats", repeats)):
             if value is not None:
-                raise InputError(
-                    f"`{name}=` describes an array, but FoldScores already contain it; leave it out.", argument=name
-                )
+                raise InputError(f"`{name}=` describes an array, but FoldScores already contain it; leave it out.")
         values, direction = _checked_values(scores.values), scores.greater_is_better
         repeat = np.asarray(scores.repeat)
         if repeat.shape != (len(values),):
@@ -263,8 +259,7 @@ def _fold_scores(scores: Any, greater_is_better: bool | None, repeats: Any) -> F
     if not isinstance(greater_is_better, bool | np.bool_):
         raise InputError(
             f"greater_is_better must be True (scores) or False (losses), got {greater_is_better!r}; it is never "
-            "guessed.",
-            argument="greater_is_better",
+            "guessed."
         )
     values = _checked_values(scores)
     return FoldScores(values, bool(greater_is_better), _repeat_of_split(repeats, len(values)))
@@ -275,16 +270,14 @@ def _checked_values(scores: Any) -> Floats:
         raise InputError(
             "scores must be an array or table of shape (splits, configurations), got a mapping with the keys "
             f"{shortened(list(scores))}; of the cv_results_ of a search take "
-            "np.array([cv_results_[f'split{k}_test_score'] for k in range(n_splits)]).",
-            argument="scores",
+            "np.array([cv_results_[f'split{k}_test_score'] for k in range(n_splits)])."
         )
     check_room(scores, "scores")
     values = numbers_of(array_of(scores, "scores"), "scores")
     if values.ndim != 2 or 0 in values.shape:
         raise InputError(
             f"scores must be of shape (splits, configurations), none of them 0, got {values.shape}; for one "
-            "configuration use scores.reshape(-1, 1).",
-            argument="scores",
+            "configuration use scores.reshape(-1, 1)."
         )
     # An infinite score makes means and correlations NaN or infinite, and no method could tell why.
     infinite = np.argwhere(np.isinf(values))
@@ -292,8 +285,7 @@ def _checked_values(scores: Any) -> Floats:
         split, column = infinite[0].tolist()
         raise InputError(
             f"scores must be finite or NaN, got {values[split, column]} in split {split} of configuration {column} "
-            "(both counted from 0); leave the configuration out, or mark what failed as NaN.",
-            argument="scores",
+            "(both counted from 0); leave the configuration out, or mark what failed as NaN."
         )
     return values
 
@@ -303,10 +295,7 @@ def _repeat_of_split(repeats: Any, n_splits: int) -> Indices:
         return np.zeros(n_splits, dtype=np.intp)
     labels = array_of(repeats, "repeats")
     if labels.shape != (n_splits,):
-        raise InputError(
-            f"repeats must hold a label for each of the {n_splits} splits, got shape {labels.shape}.",
-            argument="repeats",
-        )
+        raise InputError(f"repeats must hold a label for each of the {n_splits} splits, got shape {labels.shape}.")
     return distinct(labels, "repeats")[1].astype(np.intp)
 
 
@@ -315,8 +304,7 @@ def _names(scores: Any, names: Sequence[str] | None, n_configurations: int) -> t
         if isinstance(names, str) or not isinstance(names, Collection) or len(names) != n_configurations:
             raise InputError(
                 f"names must hold one for each of {counted(n_configurations, 'configuration')}, got "
-                f"{shortened(names)}.",
-                argument="names",
+                f"{shortened(names)}."
             )
         return distinct_names(names)
     return names_of_columns(scores, n_configurations)
@@ -326,17 +314,12 @@ def _checked_range(given: Any, values: Floats) -> tuple[float, float]:
     try:
         low, high = (float(end) for end in given)
     except (TypeError, ValueError):
-        raise InputError(
-            f"range must be two numbers, the least and greatest score, got {given!r}.", argument="range"
-        ) from None
+        raise InputError(f"range must be two numbers, the least and greatest score, got {given!r}.") from None
     if not low < high:
-        raise InputError(f"range must go from the least to the greatest score, got {given!r}.", argument="range")
+        raise InputError(f"range must go from the least to the greatest score, got {given!r}.")
     beyond = values[(values < low) | (values > high)]
     if beyond.size:
-        raise InputError(
-            f"scores must lie in the range [{low:g}, {high:g}], got {beyond[0]:g}; give their range.",
-            argument="scores",
-        )
+        raise InputError(f"scores must lie in the range [{low:g}, {high:g}], got {beyond[0]:g}; give their range.")
     return low, high
 
 

@@ -80,8 +80,7 @@ def parts_of_search(search: FittedSearch, predictions: Any) -> tuple[Any, HeldOu
     if predictions is not None:
         raise InputError(
             "predictions must be left out beside a search, which has its own; pass the true values as an array to "
-            "give others.",
-            argument="predictions",
+            "give others."
         )
     held: HeldOutPredictions | None = getattr(search, "predictions_", None)
     if held is None or held.question is None or held.question.truth is None:
@@ -153,16 +152,14 @@ def checked_held_out(
     if threshold is not None:
         raise InputError(
             f"`threshold={threshold!r}` cuts an array of scores, but these held-out predictions hold their labels; "
-            "leave it out, or pass one of their arrays, such as predictions.responses['probabilities'].",
-            argument="threshold",
+            "leave it out, or pass one of their arrays, such as predictions.responses['probabilities']."
         )
     # Naming the response that is there anyway is no contradiction.
     read = [str(name) for name in metric.responses if name in predictions.responses]
     if response != "auto" and read != [response]:
         raise InputError(
             f"`response={response!r}` describes an array, but the predictions already contain it ({metric.name} "
-            f"reads their {' and '.join(read) or 'nothing'}); leave it out, or pass an array.",
-            argument="response",
+            f"reads their {' and '.join(read) or 'nothing'}); leave it out, or pass an array."
         )
     if folds is not None:
         labels = folds_from_labels(folds, predictions.n_rows, predictions.n_repeats)
@@ -182,8 +179,7 @@ def folds_from_labels(labels: Any, n_rows: int, n_repeats: int) -> Codes:
     if table.ndim != 2 or table.shape[0] != n_rows or table.shape[1] not in (1, n_repeats):
         raise InputError(
             f"folds must have shape ({n_rows},) or ({n_rows}, {n_repeats}), one label per row (and repeat), got "
-            f"{shape if shape else shortened(labels)}.",
-            argument="folds",
+            f"{shape if shape else shortened(labels)}."
         )
     absent = missing(table)
     codes = np.full((n_rows, table.shape[1]), -1, dtype=np.int32)
@@ -257,8 +253,7 @@ def _four_dimensional(truth: Truth, predictions: Any) -> tuple[Array, tuple[str,
     if array.ndim == 0:
         raise InputError(
             f"predictions must be an array or a table, {SHAPES}, got {shortened(predictions)}; "
-            "`ho.read_predictions` reads a file or a dict of columns.",
-            argument="predictions",
+            "`ho.read_predictions` reads a file or a dict of columns."
         )
     check_labels_or_numbers(array, "predictions")
     if array.ndim == 1:
@@ -266,18 +261,14 @@ def _four_dimensional(truth: Truth, predictions: Any) -> tuple[Array, tuple[str,
         raise InputError(
             f"predictions must have one column per configuration, got shape {array.shape}; for one "
             "configuration use "
-            f"predictions.{as_column}.",
-            argument="predictions",
+            f"predictions.{as_column}."
         )
     if not 2 <= array.ndim <= 4 or 0 in array.shape:
-        raise InputError(
-            f"predictions must be {SHAPES}, none of them empty; got shape {array.shape}.", argument="predictions"
-        )
+        raise InputError(f"predictions must be {SHAPES}, none of them empty; got shape {array.shape}.")
     if array.shape[0] != truth.n_rows:
         raise InputError(
             f"predictions must have a row for each of the {truth.n_rows} rows of y_true, got shape {array.shape}; "
-            f"the shape is {SHAPES}.",
-            argument="predictions",
+            f"the shape is {SHAPES}."
         )
     # The third axis is that of repeats: probabilities of classes there would be read as repeats of one class.
     if array.ndim == 3 and truth.kind is not TaskKind.SURVIVAL and _sums_to_one(array):
@@ -374,9 +365,7 @@ def _refuse_of_numbers(metric: Metric, response: ResponseName, threshold: float 
     for name, value in settings.items():
         if value is not None:
             raise InputError(
-                f"`{name}={value!r}` is for classifications, but {metric.name} compares numbers here; leave it "
-                "out.",
-                argument=name,
+                f"`{name}={value!r}` is for classifications, but {metric.name} compares numbers here; leave it out."
             )
 
 
@@ -435,14 +424,12 @@ def read_as(rule: Rule, metric: Metric, truth: Truth) -> Metric:
         if Response.LABELS not in metric.responses:
             raise InputError(
                 f"`selection={rule.name!r}` tunes where scores are cut into labels, but {metric.name} reads "
-                f"{' or '.join(metric.responses)}; use a metric of labels (accuracy, f1, balanced_accuracy, ...).",
-                argument="selection",
+                f"{' or '.join(metric.responses)}; use a metric of labels (accuracy, f1, balanced_accuracy, ...)."
             )
         if truth.kind is not TaskKind.BINARY:
             raise InputError(
                 f"`selection={rule.name!r}` is for binary tasks, and there are {truth.n_classes} classes; several "
-                "classes take the greatest score.",
-                argument="selection",
+                "classes take the greatest score."
             )
         read = (Response.DECISION, Response.PROBABILITIES)
         # A stand-in, because the metric itself reads labels, and labels are what the rule is about to make.
@@ -456,8 +443,7 @@ def read_as(rule: Rule, metric: Metric, truth: Truth) -> Metric:
         return ReadAs(metric, f"{metric.name} of an ensemble", (Response.PROBABILITIES,))
     raise InputError(
         f"`selection={rule.name!r}` averages predictions, but {metric.name} reads {' or '.join(metric.responses)}, "
-        "which are not on one scale for different models; use a metric of probabilities or of predicted values.",
-        argument="selection",
+        "which are not on one scale for different models; use a metric of probabilities or of predicted values."
     )
 
 
@@ -466,8 +452,7 @@ def threshold_of_reading(rule: Rule, metrics: Sequence[Metric], threshold: float
     if threshold is not None and isinstance(rule, Threshold):
         raise InputError(
             f"`threshold={threshold!r}` sets where to cut, but `selection={rule.name!r}` tunes this; leave one out "
-            f"(or try a few: 'threshold(grid=[{threshold}, ...])').",
-            argument="threshold",
+            f"(or try a few: 'threshold(grid=[{threshold}, ...])')."
         )
     # The average is cut, not its parts: a threshold on the parts would be another ensemble.
     averaged = isinstance(rule, WeightRule) and any(Response.LABELS in metric.responses for metric in metrics)
@@ -490,8 +475,7 @@ def refuse_labels(rule: Rule, truth: Truth, predictions: Any, response: str) -> 
     )
     raise InputError(
         f"`selection={rule.name!r}` {verb}, but the predictions are labels; pass {give} (and say `response=` where "
-        "they are 0 and 1 only).",
-        argument="selection",
+        "they are 0 and 1 only)."
     )
 
 
@@ -532,8 +516,7 @@ def check_cuts(metric: Metric, threshold: float | None) -> None:
     """Refuse a threshold for a metric that reads scores as they are."""
     if threshold is not None and Response.LABELS not in metric.responses:
         raise InputError(
-            f"`threshold={threshold!r}` cuts scores into labels, but {metric.name} reads the scores; leave it out.",
-            argument="threshold",
+            f"`threshold={threshold!r}` cuts scores into labels, but {metric.name} reads the scores; leave it out."
         )
 
 
@@ -705,8 +688,7 @@ def _from_labels(truth: Truth, array: Array, metric: Metric, threshold: float | 
     if threshold is not None:
         raise InputError(
             f"`threshold={threshold!r}` cuts probabilities or decisions, but the predictions are labels; leave it "
-            "out, or say `response='probabilities'` if they are.",
-            argument="threshold",
+            "out, or say `response='probabilities'` if they are."
         )
     if array.shape[3] > 1:
         raise InputError(f"labels have one value each, got {array.shape[3]} on the last axis.")
@@ -746,14 +728,16 @@ def _oriented(truth: Truth, scores: Floats, kind: Response) -> Floats:
 def _check_probabilities(scores: Floats) -> None:
     present = _present(scores)
     if present.size and (present.min() < 0 or present.max() > 1):
-        raise InputError(f"probabilities must lie in [0, 1], got values from {_ends(scores)}{_advice(scores)}.")
+        ends = f"{_ends(scores)}{_advice(scores)}"
+        raise InputError(f"probabilities must lie in [0, 1], got values from {ends}.", argument="")
     if scores.shape[3] > 1:
         sums = scores.sum(axis=3)
         wrong = ~np.isnan(sums) & (np.abs(sums - 1) > 1e-4)
         if wrong.any():
             raise InputError(
                 f"probabilities must sum to 1 over the classes, got a sum of {sums[wrong].flat[0]:.4g}; divide "
-                "them by their sum if that is rounding."
+                "them by their sum if that is rounding.",
+                argument="",
             )
 
 
@@ -762,17 +746,13 @@ def cut(truth: Truth, scores: Floats, kind: Response, threshold: float | None) -
     if truth.kind is TaskKind.MULTICLASS:
         if threshold is not None:
             raise InputError(
-                f"`threshold={threshold!r}` is for binary tasks; several classes take the greatest score.",
-                argument="threshold",
+                f"`threshold={threshold!r}` is for binary tasks; several classes take the greatest score."
             )
         absent = np.asarray(np.isnan(scores).any(axis=3))
         labels = np.where(absent[..., None], -np.inf, scores).argmax(axis=3).astype(np.int32)
     else:
         if threshold is not None and kind is Response.PROBABILITIES and not 0 <= threshold <= 1:
-            raise InputError(
-                f"threshold must lie in [0, 1] for probabilities, got {threshold}; .5 is usual.",
-                argument="threshold",
-            )
+            raise InputError(f"threshold must lie in [0, 1] for probabilities, got {threshold}; .5 is usual.")
         cut = threshold if threshold is not None else 0.5 if kind is Response.PROBABILITIES else 0.0
         absent = np.asarray(np.isnan(scores))
         assert truth.positive is not None

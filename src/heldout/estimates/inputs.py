@@ -149,8 +149,7 @@ def read_inputs(
     elif hasattr(type(y_true), "fit") or hasattr(type(y_true), "trials"):  # a table may have columns of these names
         raise InputError(
             f"y_true must be true values, or a fitted search of heldout, got {type(y_true).__name__}; a finished "
-            "search of another package is for `ho.correct(search)`, one of heldout must be fitted first.",
-            argument="y_true",
+            "search of another package is for `ho.correct(search)`, one of heldout must be fitted first."
         )
     source = y_true.predictions if isinstance(y_true, input_arrays.KnownPredictions) else predictions
     asked = source.remembered if isinstance(source, HeldOutPredictions) else SearchQuestion()
@@ -173,10 +172,7 @@ def read_inputs(
         check_aggregate(aggregate)
     if metric is None and asked.metric is None:
         instead = f" (the search itself has one: {asked.beyond})" if asked.beyond else ""
-        raise InputError(
-            f"metric must be given beside y_true, got None; a store alone needs neither{instead}.",
-            argument="metric",
-        )
+        raise InputError(f"metric must be given beside y_true, got None; a store alone needs neither{instead}.")
     named, rule = metric_named(_first(metric, asked.metric)), rule_of(_first(selection, asked.rule, "best"))
     if not (named.reads_truth or isinstance(source, HeldOutPredictions)):
         y_true, predictions, folds = _scores_alone(named, y_true, predictions, folds)
@@ -190,7 +186,7 @@ def read_inputs(
         groups, sample_weight = _first(groups, table["groups"]), _first(sample_weight, table["sample_weight"])
         y_true, predictions, response, threshold = table["y_true"], table["predictions"], "auto", table["threshold"]
     elif predictions is None:
-        raise InputError("predictions must be given beside y_true, got None.", argument="predictions")
+        raise InputError("predictions must be given beside y_true, got None.")
     truth = _truth(asked, y_true, named, predictions, classes, pos_label)
     check_room(predictions)
     question = Question(
@@ -256,8 +252,7 @@ def _arguments_of_table(
     if predictions is not None:
         raise InputError(
             "predictions must be left out beside a table that holds them; pass the true values as an array to give "
-            "other predictions.",
-            argument="predictions",
+            "other predictions."
         )
     classes, pos_label, response, threshold = readings
     return table.arguments(
@@ -450,8 +445,7 @@ def _selected_on(rule: Rule, measured: Metric, truth: Truth) -> dict[str, Metric
     if rule.metrics is None:
         raise InputError(
             "`selection='average_rank'` ranks by several metrics, but here there is only one; name them: "
-            "\"average_rank(metrics=['roc_auc', 'log_loss'])\".",
-            argument="selection",
+            "\"average_rank(metrics=['roc_auc', 'log_loss'])\"."
         )
     metrics = [_same(check_fits(metric_named(metric), truth), measured) for metric in rule.metrics]
     return dict(zip(rule.metric_names or (), metrics, strict=True))

@@ -46,8 +46,7 @@ def check_without_groups(blocks: Blocks | None, groups: Any) -> None:
     if blocks is not None and groups is not None:
         raise InputError(
             f"`block_length={str(blocks)!r}` draws blocks of consecutive rows, and groups are drawn whole in any "
-            "order of their rows; leave `block_length` out, or group stretches of time.",
-            argument="block_length",
+            "order of their rows; leave `block_length` out, or group stretches of time."
         )
 
 
@@ -57,8 +56,7 @@ def check_fits_rows(blocks: Blocks | None, n_rows: int) -> None:
         return
     raise InputError(
         f"`block_length={blocks.length!r}` is more than half of the {n_rows} predicted rows, of which a bootstrap "
-        f"draws some blocks and leaves out others; use at most {n_rows // 2}, or 'auto'.",
-        argument="block_length",
+        f"draws some blocks and leaves out others; use at most {n_rows // 2}, or 'auto'."
     )
 
 
@@ -206,8 +204,7 @@ def _series(values: Any) -> Floats:
         series = np.empty(0)
     if series.ndim != 1 or len(series) < 2 or not np.isfinite(series).all():
         raise InputError(
-            f"values must be at least 2 finite numbers in their order, one for each row, got {shortened(values)}.",
-            argument="values",
+            f"values must be at least 2 finite numbers in their order, one for each row, got {shortened(values)}."
         )
     return series
 

@@ -60,9 +60,7 @@ def rows_needed(epsilon: float, delta: float = 0.05, *, candidates: int, width: 
     # A product of two ratios is infinite where the power operator would raise.
     needed = 2 * math.log(2 * int(candidates) / float(delta)) * (ratio * ratio)
     if not math.isfinite(needed):
-        raise InputError(
-            f"`epsilon={epsilon!r}` needs more rows than can be counted; use a larger epsilon.", argument="epsilon"
-        )
+        raise InputError(f"`epsilon={epsilon!r}` needs more rows than can be counted; use a larger epsilon.")
     return max(1, math.ceil(needed))
 
 
@@ -107,7 +105,7 @@ def _check(delta: float, width: float, **counts: int) -> None:
     for name, count in counts.items():
         check_count(name, count, usual="give how many there are")
         if count > _MOST:
-            raise InputError(f"{name} must be at most 1e300, got a number of more digits.", argument=name)
+            raise InputError(f"{name} must be at most 1e300, got a number of more digits.")
 
 
 ON_ALL_ROWS = "the expected performance, over training sets of as many rows as there are,"

@@ -176,8 +176,7 @@ class HoldOut(FoldPlan):
         is_share = isinstance(share, float | np.floating) and 0 < share < 1
         if isinstance(share, bool) or not (is_share or (self._counts_rows and share >= 1)):
             raise InputError(
-                f"test_share must lie between 0 and 1, or be a whole number of rows, got {share!r}; .25 is usual.",
-                argument="test_share",
+                f"test_share must lie between 0 and 1, or be a whole number of rows, got {share!r}; .25 is usual."
             )
 
     @property
@@ -279,10 +278,7 @@ def rounds_of(plan: FoldPlan, repeats: int, entropy: int, *, stratified: bool, g
     """
     if repeats > 1:
         if plan.n_rounds > 1:
-            raise InputError(
-                f"`repeats={repeats!r}` with {plan.words} repeats twice; use `repeats=1`.",
-                argument="repeats",
-            )
+            raise InputError(f"`repeats={repeats!r}` with {plan.words} repeats twice; use `repeats=1`.")
         if not plan.is_shuffled:
             raise InputError(f"{plan.words} is the same however often it is repeated; use `repeats=1`.")
     number = plan.n_rounds * repeats * (plan.most_folds() or 1)
@@ -806,8 +802,7 @@ class PairedHoldOut(FoldPlan):
         if self.test_share >= 0.5:
             raise InputError(
                 f"test_share must be below .5, got {self.test_share!r}, because each half of the rows tests as "
-                "many rows as all rows do; .1 is usual.",
-                argument="test_share",
+                "many rows as all rows do; .1 is usual."
             )
 
     @property
@@ -961,7 +956,7 @@ def split_items(n: int, groups: Any = None, *, random_state: RandomState = None)
     codes = distinct(labels, "groups")[1]
     sizes = np.bincount(codes)
     if len(sizes) < 2:
-        raise InputError("groups must be at least 2, to make two halves of them, got 1.", argument="groups")
+        raise InputError("groups must be at least 2, to make two halves of them, got 1.")
     order = np.random.default_rng(entropy_of(random_state)).permutation(len(sizes))
     filled, half = [0, 0], np.zeros(len(sizes), dtype=np.intp)
     for group in order[np.argsort(-sizes[order], kind="stable")]:  # the largest first, each into the smaller half

@@ -358,8 +358,7 @@ def _splitter_of_repeat(
     if not hasattr(cv, "random_state") or not getattr(cv, "shuffle", True):
         raise InputError(
             f"`repeats={repeats!r}` needs a splitter that shuffles with a random_state, got {shortened(cv)}; use "
-            "an integer, a splitter with shuffle=True, or `repeats=1`.",
-            argument="repeats",
+            "an integer, a splitter with shuffle=True, or `repeats=1`."
         )
     reseeded = copy.copy(cv)
     reseeded.random_state = seed

@@ -455,10 +455,7 @@ def is_undefined(metric: Metric | None, truth: Truth, weight: Floats | None = No
 def check_among(parameter: str, value: Any, allowed: Sequence[Any]) -> None:
     """Refuse a value that a metric's parameter cannot have."""
     if not any(value is one or (isinstance(value, str) and value == one) for one in allowed):
-        raise InputError(
-            f"{parameter} must be one of {', '.join(repr(one) for one in allowed)}, got {value!r}.",
-            argument=parameter,
-        )
+        raise InputError(f"{parameter} must be one of {', '.join(repr(one) for one in allowed)}, got {value!r}.")
 
 
 def is_number(value: Any) -> bool:

@@ -128,7 +128,7 @@ def custom(
         raise InputError(f"custom needs a function f(y_true, y_pred), got {f!r}.")
     low, high = (float(end) for end in range)
     if not low < high:
-        raise InputError(f"range must be (least, greatest) with least < greatest, got {range!r}.", argument="range")
+        raise InputError(f"range must be (least, greatest) with least < greatest, got {range!r}.")
     responses = _responses(response)
     if row_wise:
         _check_row_range(low, high, greater_is_better)
@@ -356,7 +356,7 @@ def _responses(response: str | Response | tuple[str | Response, ...]) -> tuple[R
     asked = (response,) if isinstance(response, str) else tuple(response)
     allowed = [kind.value for kind in Response]
     if not asked or any(one not in allowed for one in asked):
-        raise InputError(f"response must be one of {', '.join(allowed)}, got {response!r}.", argument="response")
+        raise InputError(f"response must be one of {', '.join(allowed)}, got {response!r}.")
     kinds = tuple(Response(one) for one in asked)
     scores = {Response.PROBABILITIES, Response.DECISION}
     if scores & set(kinds) and set(kinds) - scores:
@@ -376,10 +376,7 @@ def _responses(response: str | Response | tuple[str | Response, ...]) -> tuple[R
 def _times(times: Sequence[float], responses: tuple[Response, ...]) -> tuple[float, ...]:
     listed = tuple(float(time) for time in times)
     if responses != (Response.SURVIVAL,) or not listed or not np.isfinite(listed).all():
-        raise InputError(
-            f"times must be finite numbers, and are for `response='survival'` alone, got {times!r}.",
-            argument="times",
-        )
+        raise InputError(f"times must be finite numbers, and are for `response='survival'` alone, got {times!r}.")
     return listed
 
 
@@ -388,4 +385,4 @@ def _needs(needs: str | Needs) -> Needs:
         return Needs(needs)
     except ValueError:
         allowed = ", ".join(repr(kind.value) for kind in Needs)
-        raise InputError(f"needs must be one of {allowed}, got {needs!r}.", argument="needs") from None
+        raise InputError(f"needs must be one of {allowed}, got {needs!r}.") from None

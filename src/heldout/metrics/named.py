@@ -91,12 +91,9 @@ def metric_named(name: Any) -> Metric:
         raise InputError(
             f"metric must be a name or a metric object, got the function {getattr(name, '__name__', name)!r}; "
             "a function does not tell whether greater is better, nor what it is computed from: wrap it as "
-            "ho.metrics.custom(f, greater_is_better=..., response=...).",
-            argument="metric",
+            "ho.metrics.custom(f, greater_is_better=..., response=...)."
         )
-    raise InputError(
-        f"metric must be a name such as 'roc_auc', or a metric object, got {name!r}.", argument="metric"
-    )
+    raise InputError(f"metric must be a name such as 'roc_auc', or a metric object, got {name!r}.")
 
 
 _F_SCORE = re.compile(r"f(?P<beta>\d+(?:\.\d+)?)(?:_(?P<average>macro|micro|weighted))?")
@@ -179,7 +176,7 @@ def _scorer_named(name: str) -> Metric:
     nearest = "docs/methods/metrics.md and ho.metrics.all_names() list them"
     if near:
         nearest = f"the nearest {'is' if len(near) == 1 else 'are'} {', '.join(near)}"
-    raise ArgumentError(f"metric must be a known name, got '{name}'; {nearest}.", argument="metric")
+    raise ArgumentError(f"metric must be a known name, got '{name}'; {nearest}.")
 
 
 def check_fits(metric: Metric, truth: Truth) -> Metric:
@@ -319,8 +316,7 @@ def scorer(metric: Any, *, classes: Any = None) -> Any:
     methods = tuple(dict.fromkeys(ESTIMATOR_METHODS[response] for response in responses))
     if classes is not None and not methods:
         raise InputError(
-            f"`classes={classes!r}` is for labels, and '{measured.name}' is of survival; leave it out.",
-            argument="classes",
+            f"`classes={classes!r}` is for labels, and '{measured.name}' is of survival; leave it out."
         )
     function = MetricFunction(measured, None if classes is None else _listed_in_order(measured, classes))
     if reads_curves(measured) and not times_of(measured):
@@ -345,7 +341,6 @@ def _listed_in_order(metric: Metric, classes: Any) -> tuple[Any, ...]:
     if Response.LABELS not in metric.responses and listed.tolist() != ordered:
         raise InputError(
             f"classes must be distinct and sorted, as models order what they predict of each, got {classes!r} "
-            f"for '{metric.name}'; pass `classes={ordered!r}`.",
-            argument="classes",
+            f"for '{metric.name}'; pass `classes={ordered!r}`."
         )
     return tuple(listed.tolist())

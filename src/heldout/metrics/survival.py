@@ -203,9 +203,7 @@ class ConcordanceUno(OfRisks):
 
     def __post_init__(self) -> None:
         if self.tau is not None and not (is_number(self.tau) and self.tau > 0):
-            raise InputError(
-                f"tau must be a time above 0, or None for all times, got {self.tau!r}.", argument="tau"
-            )
+            raise InputError(f"tau must be a time above 0, or None for all times, got {self.tau!r}.")
 
     def for_truth(self, truth: Truth) -> ConcordanceUno:
         """The metric with the distribution of censoring of these rows, if it has none yet.
@@ -452,8 +450,7 @@ def check_within(parameter: str, times: tuple[float, ...], truth: Truth) -> None
         given = f"{times[0]:g}" + (f" to {times[-1]:g}" if len(times) > 1 else "")
         raise InputError(
             f"{parameter} must lie within those of the target, from {first:g} to before {last:g}, got {given}; "
-            "beyond, nothing is known.",
-            argument=parameter,
+            "beyond, nothing is known."
         )
 
 

@@ -140,7 +140,8 @@ def _candidates(results: Any) -> Sequence[Mapping[str, Any]]:
     if not listed or not all(isinstance(setting, Mapping) for setting in listed):
         raise InputError(
             "cv_results_ must hold 'params', a list of the parameters of each configuration, as scikit-learn "
-            f"writes it; got {shortened(params)}."
+            f"writes it; got {shortened(params)}.",
+            argument="",
         )
     return listed
 
@@ -152,7 +153,9 @@ def _place_of_best(search: Any, rows: Indices) -> int | None:
         return None
     found = np.flatnonzero(rows == best)
     if len(found) != 1:
-        raise InputError(f"best_index_ must be one of the {len(rows)} compared rows, got {shortened(best)}.")
+        raise InputError(
+            f"best_index_ must be one of the {len(rows)} compared rows, got {shortened(best)}.", argument=""
+        )
     return int(found[0])
 
 
@@ -173,7 +176,7 @@ def numbers_in(column: Any, what: str, n_candidates: int | None = None) -> Float
         values = np.empty(())
     if values.ndim != 1 or n_candidates not in (None, len(values)):
         each = "each split" if n_candidates is None else f"each of {n_candidates} configurations"
-        raise InputError(f"{what} must hold a number for {each}, got {shortened(column)}.")
+        raise InputError(f"{what} must hold a number for {each}, got {shortened(column)}.", argument="")
     return values
 
 

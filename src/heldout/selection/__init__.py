@@ -108,8 +108,7 @@ def rule_of(selection: Any) -> Rule:
                 return selection if isinstance(selection, SelectionRule) else CallableRule(selection)
             raise InputError(
                 f"`selection={selection!r}` lacks members of a rule; make its class a subclass of "
-                "ho.selection.SelectionRule, which has defaults for them.",
-                argument="selection",
+                "ho.selection.SelectionRule, which has defaults for them."
             )
     raise unknown_selection(selection)
 
@@ -142,7 +141,6 @@ def configuration_rule_of(selection: Any) -> SelectionRule:
         raise InputError(
             f"`selection={rule.name!r}` chooses {chosen}, and here one configuration must be chosen; use "
             f"`selection='best'`, then ask ho.estimate(y, predictions, metric=..., selection='{rule.name}'), where "
-            "predictions may be search.predictions_.",
-            argument="selection",
+            "predictions may be search.predictions_."
         )
     return rule

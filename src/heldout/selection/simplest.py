@@ -35,8 +35,7 @@ def frozen_complexity(complexity: Any) -> Any:
     if numbers.ndim != 1 or not numbers.size or np.isnan(numbers).any():
         raise InputError(
             "complexity must be the name of a parameter, a function of the parameters, a number for each "
-            f"configuration (greater = more complex), or None for the order given; got {complexity!r}.",
-            argument="complexity",
+            f"configuration (greater = more complex), or None for the order given; got {complexity!r}."
         )
     return tuple(numbers.tolist())
 
@@ -64,8 +63,7 @@ def complexities(complexity: Any, n_configurations: int, params: Sequence[Mappin
         if len(complexity) != n_configurations:
             raise InputError(
                 f"complexity must have a number for each of the {n_configurations} configurations, got "
-                f"{len(complexity)}.",
-                argument="complexity",
+                f"{len(complexity)}."
             )
         return np.asarray(complexity, dtype=np.float64)
     if not params or not any(params):
@@ -83,8 +81,7 @@ def _one(complexity: Any, params: Mapping[str, Any]) -> float:
             raise InputError(
                 f"`complexity='{complexity}'` is not a parameter of the configuration {dict(params)}; name one "
                 "that all "
-                "have, or give a function of the parameters.",
-                argument="complexity",
+                "have, or give a function of the parameters."
             )
         value, source = params[complexity], f"the parameter '{complexity}'"
     else:
@@ -98,8 +95,7 @@ def _one(complexity: Any, params: Mapping[str, Any]) -> float:
     if not is_number(value):
         raise InputError(
             f"complexity must be a number, but {source} is {value!r} in {dict(params)}; give a function that makes "
-            "it one.",
-            argument="complexity",
+            "it one."
         )
     return float(value)
 

@@ -142,7 +142,7 @@ def _checked_grid(grid: Any) -> tuple[float, ...]:
     except (TypeError, ValueError):
         numbers = np.empty(0)
     if numbers.ndim != 1 or not numbers.size or not np.isfinite(numbers).all():
-        raise InputError(f"grid must be a list of thresholds, finite numbers, got {grid!r}.", argument="grid")
+        raise InputError(f"grid must be a list of thresholds, finite numbers, got {grid!r}.")
     if len(np.unique(numbers)) < len(numbers):
-        raise InputError(f"grid must hold distinct thresholds, got {grid!r}.", argument="grid")
+        raise InputError(f"grid must hold distinct thresholds, got {grid!r}.")
     return tuple(numbers.tolist())

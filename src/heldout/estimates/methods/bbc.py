@@ -120,9 +120,7 @@ class BBC(RowBootstrap):
         super().__post_init__()
         if not is_one_of(self.control, ("auto",)) and not isinstance(self.control, bool | np.bool_):
             raise InputError(
-                f"control must be 'auto', True or False, got {self.control!r}; 'auto' is usual, False as "
-                "published.",
-                argument="control",
+                f"control must be 'auto', True or False, got {self.control!r}; 'auto' is usual, False as published."
             )
         check_choice("ties", self.ties, ("first", "average"))
 

@@ -67,10 +67,7 @@ class NaiveBootstrap(bootstrap.RowBootstrap):
         check_choice("unit", self.unit, UNITS)
         super().__post_init__()
         if self.stratify and self.unit == "folds":
-            raise InputError(
-                "`stratify=True` draws rows within classes, so it is for `unit='rows'`; leave it out.",
-                argument="stratify",
-            )
+            raise InputError("`stratify=True` draws rows within classes, so it is for `unit='rows'`; leave it out.")
         if self.unit == "folds":  # which are drawn as if they had no order, and averaged in any aggregate
             for name, value in {"reads": FOLD_SCORES, "draws_rows": False, "scored": "folds"}.items():
                 object.__setattr__(self, name, value)

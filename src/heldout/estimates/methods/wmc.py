@@ -250,9 +250,7 @@ def shrinkage_of(means: Floats, weighed: Weighed) -> float:
 def check_draws(n_draws: int) -> None:
     """Refuse a number of draws that cannot be mirrored."""
     if isinstance(n_draws, bool) or not isinstance(n_draws, int | np.integer) or n_draws < 2 or n_draws % 2:
-        raise InputError(
-            f"n_draws must be an even integer of at least 2, got {n_draws!r}; 50000 is usual.", argument="n_draws"
-        )
+        raise InputError(f"n_draws must be an even integer of at least 2, got {n_draws!r}; 50000 is usual.")
 
 
 def _normal_draws(n: int, n_columns: int, seed: int) -> Iterator[Floats]:

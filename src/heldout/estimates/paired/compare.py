@@ -228,7 +228,7 @@ class ConfigurationComparison(Shown):
             )
         named = frozenset(self._column(configuration) for configuration in fixed)
         if not named <= set(columns):
-            raise InputError("fixed must name first, second, or both; it names another configuration.")
+            raise InputError("fixed must name first, second, or both; it names another configuration.", argument="")
         least, greatest = self.evidence.metric.range
         distribution = np.clip(differences(self.scores, *columns, fixed=named), least - greatest, greatest - least)
         defined = distribution[~np.isnan(distribution)]
@@ -307,9 +307,7 @@ class ConfigurationComparison(Shown):
             or points.min() < 1
             or points.max() > n
         ):
-            raise InputError(
-                f"sizes must be whole numbers from 1 to {n} (the configurations), got {sizes!r}.", argument="sizes"
-            )
+            raise InputError(f"sizes must be whole numbers from 1 to {n} (the configurations), got {sizes!r}.")
         sign = 1.0 if self.evidence.metric.greater_is_better else -1.0
         takes_control = not is_unbiased(self.evidence)
         return optimism_curve(self.scores, points.astype(np.intp), sign, takes_control=takes_control)

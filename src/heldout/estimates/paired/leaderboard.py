@@ -198,8 +198,7 @@ def leaderboard(
     chosen = method_of(method or comparison.method or _defaults.METHOD)
     if chosen.name not in REPLAYED:
         raise InputError(
-            f"`method={chosen.name!r}` does not replay the choice of each place; use one of {', '.join(REPLAYED)}.",
-            argument="method",
+            f"`method={chosen.name!r}` does not replay the choice of each place; use one of {', '.join(REPLAYED)}."
         )
     reference = comparison.winner if baseline is None else comparison.name_of(baseline)
     compared_with = comparison.names.index(reference)

@@ -143,10 +143,14 @@ class SuggestedSpace:
         if isinstance(found, Mapping):
             return Configuration(0, dict(found), self.estimator)
         if isinstance(found, type) or not (hasattr(found, "fit") and hasattr(found, "get_params")):
-            raise InputError(f"suggest must return a dict of parameters or an estimator, got {shortened(found)}")
+            raise InputError(
+                f"suggest must return a dict of parameters or an estimator, got {shortened(found)}", argument=""
+            )
         for kind, is_kind in (("classifier", is_classifier), ("regressor", is_regressor)):
             if is_kind(self.estimator) and not is_kind(found):
-                raise InputError(f"suggest must return a {kind}, as estimator is one, got {type(found).__name__}")
+                raise InputError(
+                    f"suggest must return a {kind}, as estimator is one, got {type(found).__name__}", argument=""
+                )
         # A clone, as the function may set other parameters on the same estimator the next time.
         return Configuration(0, dict(trial.params), clone(found), has_params=True)
 

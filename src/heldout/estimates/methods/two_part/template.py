@@ -312,12 +312,11 @@ class TwoPart(Method):
         checked_flag("within_classes", self.within_classes)
         named = self.configuration
         if isinstance(named, bool) or not isinstance(named, str | int | np.integer | None):
-            raise InputError(f"configuration must be a name or an index, got {named!r}.", argument="configuration")
+            raise InputError(f"configuration must be a name or an index, got {named!r}.")
         if named is not None and self.evaluation_share != 1:
             raise InputError(
                 f"`configuration={named!r}` names the configuration to bound, so no rows are needed to select it; "
-                f"use `evaluation_share=1.0` with it (got {self.evaluation_share!r}).",
-                argument="configuration",
+                f"use `evaluation_share=1.0` with it (got {self.evaluation_share!r})."
             )
 
     def unfit(self, evidence: RowTable) -> str | None:
