@@ -155,6 +155,7 @@ def test_no_method_no_estimate() -> None:
     fitted = search(method=None).fit(X, Y)
     assert fitted.estimate_ is fitted.corrected_score_ is fitted.confidence_interval_ is fitted.optimism_ is None
     assert fitted.estimates_ == {}
+    assert "The configuration with the highest accuracy" in fitted.methods_text().text
 
 
 def test_report_needs_a_fit_and_predictions() -> None:

@@ -119,7 +119,7 @@ def _of_search(evaluation: Evaluation, estimate: Estimate | None) -> dict[str, A
         "dropping": _dropping(evaluation, len(dropped)),
         "selection": _selection(
             {**record, **provenance},
-            name if estimate is None else estimate.metric,
+            estimate.metric if estimate is not None else name if metric is None else metric.name,
             evaluation.fold_scores.get(name) if metric is None else metric,
             candidates=len(evaluation.configurations) - len(failed) - len(dropped),
             failed=len(failed),
