@@ -403,9 +403,9 @@ def costs_of(
     """The cost of every protocol that applies, from the times of fits on the first split."""
     total, costs = total_time(times, fits), []
     biases = {one.protocol: (one.bias, one.standard_error) for one in (worst_case.biases if worst_case else ())}
-    for protocol, searched, single, n_searched, fewest in _fits(problem):
+    for protocol, searched, single, n_searched in _fits(problem):
         most = n_searched * len(searched) + len(single)
-        least = most if fewest is None else fewest + len(single)
+        least = fewest_fits(problem) + len(single) if protocol == "bced" else most
         at_once = min(effective_n_jobs(n_jobs), most)
         low, middle, high = (
             (n_searched * _relative(problem, searched, power) + total.alone * _relative(problem, single, power))
@@ -425,32 +425,31 @@ def _relative(problem: SearchProblem, rows: Sequence[int], power: int) -> float:
     return float(((np.array(rows) / timed_rows) ** power).sum())
 
 
-def _fits(problem: SearchProblem) -> Iterator[tuple[str, tuple[int, ...], tuple[int, ...], int, int | None]]:
+def _fits(problem: SearchProblem) -> Iterator[tuple[str, tuple[int, ...], tuple[int, ...], int]]:
     """Of each protocol its fits, by their training rows.
 
-    Splits on each of which several configurations are fitted, those on which one is, the number of the several, and
-    the smallest number of their fits if configurations may be dropped.
+    Splits on each of which several configurations are fitted, those on which one is, and the number of the several.
     """
     folds, nested, c = problem.search.folds, problem.nested, problem.n_configurations
     last = problem.search.task.n_rows
     outer = _training(folds.splits)
-    yield "cv", outer, (last,), c, None
+    yield "cv", outer, (last,), c
     if problem.metric is not None:
-        yield "bbc", outer, (last,), c, None
+        yield "bbc", outer, (last,), c
         if c > 1:
-            yield "bced", outer, (last,), c, fewest_fits(problem)
+            yield "bced", outer, (last,), c
         # Folds of one row or group can be drawn in one way only, so repeats would be equal.
         if problem.n_folds < problem.n_units and folds.n_repeats == 1 and folds.is_partition:
-            yield "bbc_repeats", outer * REPEATS, (last,), c, None
+            yield "bbc_repeats", outer * REPEATS, (last,), c
     if nested is not None:
         inner = [split for branch in nested.branches for split in branch.inner]
         searched, winners = _training([*nested.search.splits, *inner]), _training(nested.refits)
-        yield "nested_cv", searched, (*winners, last), c, None
+        yield "nested_cv", searched, (*winners, last), c
         if len(problem.families) > 1:
             # A family of one configuration selects nothing, so its outer folds are all that is fitted.
             choosing = [family.size for family in problem.families if family.size > 1]
             single = (*winners, last) * len(choosing) + (*outer, last) * (len(problem.families) - len(choosing))
-            yield "nested_cv_families", searched, single, sum(choosing), None
+            yield "nested_cv_families", searched, single, sum(choosing)
 
 
 def _training(splits: Sequence[Split]) -> tuple[int, ...]:

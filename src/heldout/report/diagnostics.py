@@ -3,8 +3,8 @@
 They concern one configuration and need no model. Repeats do not count as more rows: intervals count each row once.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from math import sqrt
 from statistics import NormalDist
 from typing import Any, TypeAlias
@@ -13,6 +13,7 @@ import numpy as np
 
 from heldout._types import Array, Booleans, Codes, Floats, Indices
 from heldout.data.task import TaskKind, Truth
+from heldout.estimates.types import Estimate
 from heldout.kernels.reference_curves import precision_recall_points, roc_points
 from heldout.metrics.base import Response
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions, is_predicted
@@ -33,6 +34,8 @@ class PredictedRows:
     predictions: HeldOutPredictions
     configuration: int
     sample_weight: Floats | None = None
+    estimates: Mapping[str, Estimate] = field(default_factory=dict)
+    """A search's estimates of this configuration by their metrics."""
 
     @property
     def name(self) -> str:

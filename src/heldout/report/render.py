@@ -177,7 +177,6 @@ def render_learning_curve(curve: LearningCurve, *, title: str = "") -> str:
         "means": [[scale.shown(score) for score in row] for row in curve.mean.T.tolist()],
         "drawn": display.drawn,
         "figure": safe(embedded(display, "curve", "Learning curves", height=460)),
-        "caption": _caption(curve.scores.shape[1], len(display.drawn), len(curve.names)),
         "direction": direction_sentence(scale.greater_is_better, scale.ideal),
         "method": (method_words("ipl").sentence(None), quantity_sentence(QUANTITY_IPL, None)),
         "sources": sources,
@@ -191,15 +190,6 @@ def _scale(curve: LearningCurve) -> Scale:
     best, scores = curve.best_possible, (mean - error, mean + error)
     possible = (-np.inf, best) if curve.greater_is_better else (best, np.inf)
     return scale_of(curve.metric, curve.greater_is_better, curve.estimate, scores, possible=possible)
-
-
-def _caption(n_subsamples: int, n_drawn: int, n_configurations: int) -> str:
-    """The caption of the picture."""
-    which = "" if n_drawn == n_configurations else f" The best {n_drawn} of {n_configurations} are drawn."
-    return (
-        f"Dots are mean scores of {n_subsamples} subsamples of each size, with bars of one standard error; lines "
-        f"are power laws through them, carried on to all rows (dotted), where the diamond is the estimate.{which}"
-    )
 
 
 def report_card(search: Any, *, title: str | None = None) -> str:

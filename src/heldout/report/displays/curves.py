@@ -5,8 +5,8 @@ apparent and corrected for optimism.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self, TypeAlias, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
@@ -28,13 +28,13 @@ from heldout.protocols.validation.curves import calibration_curve, checked_thres
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.replicates import Replicates
 from heldout.report import diagnostics
+from heldout.report.diagnostics import PredictedRows
 from heldout.report.displays import base
 from heldout.report.entries import Facts
 from heldout.report.headline import is_ensemble
 from heldout.result import Evaluation
 from heldout.scales import BAND, BLUE, MORE_SERIES, MUTED, SERIES, SKY, VERMILLION
 
-AnyCurves = TypeVar("AnyCurves", bound="CurvesDisplay")
 CorrectedCurve: TypeAlias = tuple[Any, Floats, tuple[str, str], dict[str, Any]]
 """The curve of a validation, its x, the label of the apparent line, the end of the other label, and more fields."""
 UNCORRECTED = "held-out, uncorrected"
@@ -91,38 +91,16 @@ def reference_line(ax: Any, x: Sequence[float], y: Sequence[float], label: str) 
     ax.plot(x, y, color=MUTED, linestyle=":", linewidth=1.4, label=label, zorder=1)
 
 
-@dataclass(frozen=True)
-class PlottedRows(diagnostics.PredictedRows):
-    """One configuration's predictions of a target, and what a search says of it."""
-
-    estimates: Mapping[str, Estimate] = field(default_factory=dict)
-    """The search's estimates of this configuration by their metrics."""
-
-    def named(self, display: AnyCurves, least: str = "") -> AnyCurves:
-        """The display with the configuration and what it is of: the class of two, or several against the others.
-
-        ``least`` is by which some of many classes were chosen.
-        """
-        display.name = self.name
-        repeats, n, n_drawn = self.predictions.n_repeats, self.truth.n_classes, len(display.lines)
-        if self.is_binary:
-            display.note = f"{base.class_text(str(self.truth.pos_label))} is positive"
-        else:
-            first = f", first of {repeats} repeats" if repeats > 1 else ""
-            some = f"\nthe {n_drawn} of {n} classes with the smallest {least}" if n_drawn < n else ""
-            display.note = f"each against the other classes, {UNCORRECTED}{first}{some}"
-        return display
-
-    def text_of_search(self, metric: str) -> str:
-        """The search's own numbers of a metric, to stand after that of all rows together; empty without any."""
-        estimate = self.estimates.get(metric)
-        if estimate is None or not np.isfinite(estimate.value):
-            return ""
-        provenance = estimate.provenance
-        how = AGGREGATE_WORDS.get(str(provenance.get("scale_of_value", provenance.get("aggregate"))), "")
-        title = in_sentence(metric_words(metric)[0])
-        numbers = f"{estimate.uncorrected:.3f} uncorrected, {estimate.value:.3f} corrected"
-        return f"\n(the search's {title}{f', {how}' if how else ''}:\n{numbers})"
+def text_of_search(rows: PredictedRows, metric: str) -> str:
+    """The search's own numbers of a metric, to stand after that of all rows together; empty without any."""
+    estimate = rows.estimates.get(metric)
+    if estimate is None or not np.isfinite(estimate.value):
+        return ""
+    provenance = estimate.provenance
+    how = AGGREGATE_WORDS.get(str(provenance.get("scale_of_value", provenance.get("aggregate"))), "")
+    title = in_sentence(metric_words(metric)[0])
+    numbers = f"{estimate.uncorrected:.3f} uncorrected, {estimate.value:.3f} corrected"
+    return f"\n(the search's {title}{f', {how}' if how else ''}:\n{numbers})"
 
 
 @dataclass(eq=False, repr=False)
@@ -172,7 +150,7 @@ class CurvesDisplay(base.TitledDisplay):
         index = configuration_index(evaluation.predictions.names, chosen)
         truth, predictions, weights = evaluation.shown_rows
         estimates = {} if index != evaluation.winner else _estimates_of_positive(evaluation, index)
-        rows = PlottedRows(truth, predictions, index, weights, estimates)
+        rows = PredictedRows(truth, predictions, index, weights, estimates)
         return cls._of(rows, "; search with a metric that reads them, beside your own").plot(ax, **kwargs)
 
     @classmethod
@@ -225,7 +203,7 @@ class CurvesDisplay(base.TitledDisplay):
                 argument="configuration",
             )
         index = 0 if configuration is None else configuration_index(names, configuration)
-        rows = PlottedRows(inputs.truth, inputs.predictions, index, inputs.question.sample_weight)
+        rows = PredictedRows(inputs.truth, inputs.predictions, index, inputs.question.sample_weight)
         return cls._of(rows).plot(ax, **kwargs)
 
     @classmethod
@@ -307,7 +285,7 @@ class CurvesDisplay(base.TitledDisplay):
         self._frame(ax)
 
     @classmethod
-    def _of(cls, rows: PlottedRows, advice: str = "") -> Self:
+    def _of(cls, rows: PredictedRows, advice: str = "") -> Self:
         """The display of rows; refused where they have no line, with the advice."""
         if rows.truth.kind not in cls._tasks:
             fitting = " and ".join(sorted(cls._tasks))
@@ -321,8 +299,23 @@ class CurvesDisplay(base.TitledDisplay):
             raise InputError(f"{cls.__name__} needs predicted rows of every class, and there are none of some.")
         return display
 
+    def named(self, rows: PredictedRows, least: str = "") -> Self:
+        """The display with the configuration and what it is of: the class of two, or several against the others.
+
+        ``least`` is by which some of many classes were chosen.
+        """
+        self.name = rows.name
+        repeats, n, n_drawn = rows.predictions.n_repeats, rows.truth.n_classes, len(self.lines)
+        if rows.is_binary:
+            self.note = f"{base.class_text(str(rows.truth.pos_label))} is positive"
+        else:
+            first = f", first of {repeats} repeats" if repeats > 1 else ""
+            some = f"\nthe {n_drawn} of {n} classes with the smallest {least}" if n_drawn < n else ""
+            self.note = f"each against the other classes, {UNCORRECTED}{first}{some}"
+        return self
+
     @classmethod
-    def _from_rows(cls, rows: PlottedRows) -> Self:
+    def _from_rows(cls, rows: PredictedRows) -> Self:
         raise NotImplementedError
 
     @classmethod
@@ -377,9 +370,9 @@ class RankCurvesDisplay(CurvesDisplay):
         return cls(curve_lines(curves, cls._measure, of_search))
 
     @classmethod
-    def _from_rows(cls, rows: PlottedRows) -> Self:
+    def _from_rows(cls, rows: PredictedRows) -> Self:
         curves = diagnostics.class_curves(rows, cls._points)
-        return rows.named(cls.of_points(curves, rows.text_of_search(cls._metric)), f"{cls._measure}s")
+        return cls.of_points(curves, text_of_search(rows, cls._metric)).named(rows, f"{cls._measure}s")
 
 
 @dataclass(eq=False, repr=False)
@@ -557,9 +550,9 @@ class CalibrationDisplay(CurvesDisplay):
         return cls((line,), histogram=calibration.histogram)
 
     @classmethod
-    def _from_rows(cls, rows: PlottedRows) -> Self:
+    def _from_rows(cls, rows: PredictedRows) -> Self:
         calibration = diagnostics.calibration_of(rows)
-        return cls((), rows.name) if calibration is None else rows.named(cls.of_groups(calibration))
+        return cls((), rows.name) if calibration is None else cls.of_groups(calibration).named(rows)
 
     @classmethod
     def _corrected_curve(cls, replicates: Replicates, **settings: Any) -> CorrectedCurve:
@@ -643,7 +636,7 @@ class DecisionCurveDisplay(CurvesDisplay):
     outcome: str = ""
 
     @classmethod
-    def _from_rows(cls, rows: PlottedRows) -> Self:
+    def _from_rows(cls, rows: PredictedRows) -> Self:
         points, probabilities = checked_thresholds(None), rows.responses.get(Response.PROBABILITIES)
         observed, weights = rows.positive.astype(np.float64), rows.weights
         benefits, shares = [], []
