@@ -235,7 +235,7 @@ def test_other_versions_are_refused_naming_both(path):
     changed = replace(IDENTITY, versions={"heldout": "0.1.0", "sklearn": "1.10.0", "source of mine.Model": "ab12"})
     with pytest.raises(StoreError) as refusal:
         SQLiteStore(path).open(changed, CONFIGURATIONS, resume=True)
-    assert "sklearn 1.9.1 there, 1.10.0 here; source of mine.Model absent there, ab12 here" in str(refusal.value)
+    assert "sklearn 1.9.1 then, 1.10.0 now; source of mine.Model absent then, ab12 now" in str(refusal.value)
     assert "--accept-changed-code" in str(refusal.value)
 
 
@@ -247,7 +247,7 @@ def test_accepted_versions_are_recorded_and_are_the_present_ones_from_then_on(pa
         path, "SELECT json_extract(versions, '$[0].sklearn'), json_extract(versions, '$[1].sklearn') FROM run"
     ) == [("1.9.1", "1.10.0")]
     fill(SQLiteStore(path), changed, cells=[], resume=True)
-    with pytest.raises(StoreError, match=r"sklearn 1\.10\.0 there, 1\.9\.1 here"):
+    with pytest.raises(StoreError, match=r"sklearn 1\.10\.0 then, 1\.9\.1 now"):
         SQLiteStore(path).open(IDENTITY, CONFIGURATIONS, resume=True)
 
 

@@ -90,14 +90,20 @@ class SearchNote:
     arrays: Mapping[str, Array]
 
 
-class Run(Protocol):
-    """An open run of a store, as a context manager that commits and closes."""
+class Run:
+    """An open run of a store, as a context manager that commits and closes.
 
-    entropy: int
-    """The entropy that the run was started with."""
+    - ``entropy``: that it was started with.
+
+    What a run does not override is nothing to do: one that nobody inspects needs no notes.
+    """
+
+    def __init__(self, entropy: int) -> None:
+        self.entropy = entropy
 
     def acknowledged(self) -> frozenset[CellKey]:
         """Cells that need no work any more."""
+        raise NotImplementedError
 
     def results(
         self, repeats: Collection[int] | None = None, configurations: Collection[int] | None = None
@@ -107,24 +113,28 @@ class Run(Protocol):
         With ``repeats`` only those of these repeats, with ``configurations`` only those of these positions; a block
         comes whole if any of its cells is of them.
         """
+        raise NotImplementedError
 
     def record(self, result: CellResult | CellTable) -> None:
         """Keep a result, or a block of cells that are not recorded yet.
 
         It is acknowledged by the next ``commit`` (or at once).
         """
+        raise NotImplementedError
 
     def commit(self) -> None:
         """Acknowledge everything that was recorded."""
 
     def notes(self) -> list[str]:
         """The notes on configurations that an earlier process added, in the order in which they were added."""
+        return []
 
     def add(self, configurations: Sequence[AddedConfiguration]) -> list[int]:
         """Add configurations behind the others; the next ``commit`` keeps them.
 
         Returns how many cells of each an earlier process left; these are acknowledged from now on.
         """
+        return [0] * len(configurations)
 
     def note_plan(self, note: PlanNote, search: SearchNote | None = None) -> None:
         """Note the plan of the run for inspection; deletes earlier notes on barriers.
@@ -146,7 +156,8 @@ class Run(Protocol):
         ``race``: the splits of the race in the order in which they run; no other race has them.
         """
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(self, *error: object) -> None: ...
 
@@ -167,14 +178,14 @@ class Store(Protocol):
         """
 
 
-class MemoryRun:
-    """Results in a dictionary."""
+class MemoryRun(Run):
+    """Results in a dictionary, where one that is recorded is as safe as it will be."""
 
     keeps_predictions = True
     """False where whoever opened the run takes the predictions of each result as it comes."""
 
     def __init__(self, entropy: int) -> None:
-        self.entropy = entropy
+        super().__init__(entropy)
         self._results: dict[CellKey, CellResult | CellTable] = {}
 
     def acknowledged(self) -> frozenset[CellKey]:
@@ -191,30 +202,6 @@ class MemoryRun:
             result = replace(result, predictions={})
         keys = result.keys if isinstance(result, CellTable) else (result.key,)
         self._results.update(dict.fromkeys(keys, result))
-
-    def commit(self) -> None:
-        """Nothing to do: a recorded result is as safe as it will be."""
-
-    def notes(self) -> list[str]:
-        return []
-
-    def add(self, configurations: Sequence[AddedConfiguration]) -> list[int]:
-        """No earlier process left cells of them."""
-        return [0] * len(configurations)
-
-    def note_plan(self, note: PlanNote, search: SearchNote | None = None) -> None:
-        """Nothing to do: the run cannot be inspected from outside."""
-
-    def note_end(self, n_configurations: int, n_more: int = 0) -> None:
-        """Nothing to do, as for the plan."""
-
-    def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:
-        """Nothing to do, as for the plan."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None: ...
 
 
 @dataclass(frozen=True)

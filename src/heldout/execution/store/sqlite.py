@@ -18,14 +18,15 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 
 from heldout._types import Array
+from heldout.data.declared import from_json
 from heldout.errors import StoreError
 from heldout.estimates.types import Estimate
 from heldout.execution.cells import COLUMNS, CellKey, CellResult, CellTable, is_among
-from heldout.execution.store import AddedConfiguration, PlanNote, RunIdentity, SearchNote
-from heldout.execution.store.changed_settings import differences, other_run
+from heldout.execution.store import AddedConfiguration, PlanNote, Run, RunIdentity, SearchNote
 from heldout.execution.store.opening import (
     claim,
     connect,
+    damaged,
     explained,
     has_tables,
     read_as_written,
@@ -36,6 +37,7 @@ from heldout.execution.store.runs import (
     IDENTITY,
     ArrayHead,
     Member,
+    StoredRun,
     block_numbers,
     checksum,
     now,
@@ -50,6 +52,10 @@ if TYPE_CHECKING:
     from heldout.dropping.base import Barrier
 
 _WITHOUT_OWNER = "UPDATE run SET owner_host = NULL, owner_pid = NULL, owner_since = NULL"
+_WITH_OWNER = (
+    "UPDATE run SET owner_host = ?, owner_pid = ?, owner_since = ?, opened = ?, cells_then = "
+    "(SELECT coalesce(sum(n_cells), 0) FROM block WHERE run = run.number) WHERE number = ?"
+)
 _CHECKPOINT_BYTES = 8 * 2**20
 _BYTES_OF_A_COMMIT = 24 * 2**10  # pages of tables and indices that any commit writes to the log again
 
@@ -58,12 +64,12 @@ Statement: TypeAlias = tuple[str, tuple[Any, ...]]
 """Text of SQL, and its values."""
 
 
-class SQLiteRun:
+class SQLiteRun(Run):
     """An open run of a file; made by ``SQLiteStore.open``, used as a context manager.
 
-    - ``stored``: its configurations in the file, by position.
-    - ``grows``: whether configurations are added. An earlier process may have added the same ones: each is
-      recognised by its id when it is added again, and until then its cells wait.
+    - ``stored``: the configurations that an earlier process added. Each is recognised by its id when it is added
+      again, and until then its cells wait.
+    - ``grows``: whether further configurations are added while it is open.
     """
 
     def __init__(
@@ -76,18 +82,21 @@ class SQLiteRun:
         *,
         grows: bool,
     ) -> None:
-        self.entropy = entropy
+        super().__init__(entropy)
         self.path = path
         self._connection = connection
         self._number = number
         self._stored = {member.id: member for member in stored}
         self._grows = grows
         self._next = _next_number(connection)
-        self._members = [] if grows else list(stored)
-        self._keys = [member.number for member in self._members]
+        self._members: list[Member] = []
+        self._keys: list[int] = []
         """Of the configurations in the file, by position."""
-        self._positions = {number: position for position, number in enumerate(self._keys)}
-        self._statements: list[Statement] = []  # these three are not on the disk
+        self._positions: dict[int, int] = {}
+        # These three are not on the disk. With the first commit this process is the owner: a dead one may have left
+        # its name.
+        owner = platform.node(), os.getpid(), now(), now("milliseconds"), number
+        self._statements: list[Statement] = [(_WITHOUT_OWNER, ()), (_WITH_OWNER, owner)]
         self._pending: dict[CellKey, CellResult | CellTable] = {}
         self._plan: PlanNote | None = None
         self._in_doubt = False  # whether the last commit was made
@@ -152,8 +161,7 @@ class SQLiteRun:
         return [member.note for member in self._stored.values() if member.note is not None]
 
     def add(self, configurations: Sequence[AddedConfiguration]) -> list[int]:
-        """Add configurations to a run that grows; returns how many cells of each the file holds."""
-        assert self._grows, "a run with fixed configurations does not grow"
+        """Add configurations; returns how many cells of each the file holds."""
         first = len(self._members)
         for added in configurations:
             if added.id in self._stored:
@@ -163,7 +171,8 @@ class SQLiteRun:
             self._positions[number] = position = len(self._members)
             new = Member(number, added.id, position, added.json, note=text_for_file(added.note))
             member = self._stored.get(added.id, new)  # whose row keeps its note
-            self._members.append(member._replace(position=position, name=text_for_file(added.name)))
+            name = text_for_file(added.name) or member.name
+            self._members.append(member._replace(position=position, name=name))
             self._keys.append(number)
         self._statements += [member_statement(self._number, member) for member in self._members[first:]]
         n_cells = Counter[int]()
@@ -322,8 +331,11 @@ class SQLiteRun:
         with read_as_written(self.path):
             for number in block_numbers(self._connection, self._number):
                 self._place(number, replace(read_block(self._connection, number), predictions={}))
-            if self._waiting and not self._grows:
-                raise ValueError(f"it has cells of a configuration {min(self._waiting)} unknown to it")
+
+    @property
+    def strangers(self) -> list[int]:
+        """The keys of configurations that have cells in the file and are not added yet."""
+        return sorted(self._waiting)
 
     def _place(self, number: int, table: CellTable) -> list[CellKey]:
         """Acknowledge a block; returns its cells, or none while one of its configurations is not added."""
@@ -414,26 +426,12 @@ class SQLiteStore:
                 claim(connection, path)
                 with read_as_written(path):
                     number, stored = self._run(connection, path, identity, configurations, resume)
-                # Written at their present positions; stored ones keep their keys.
-                there, first = {member.id: member for member in stored}, _next_number(connection)
-                members = [
-                    there.get(key, Member(first + position, key, position, text))._replace(position=position)
-                    for position, (key, text) in enumerate(configurations)
-                ]
-                for member in members:
-                    connection.execute(*member_statement(number, member))
-                connection.execute(_WITHOUT_OWNER)  # a dead process may have left its own
-                connection.execute(
-                    "UPDATE run SET owner_host = ?, owner_pid = ?, owner_since = ?, opened = ?, cells_then = "
-                    "(SELECT coalesce(sum(n_cells), 0) FROM block WHERE run = run.number) WHERE number = ?",
-                    (platform.node(), os.getpid(), now(), now("milliseconds"), number),
-                )
-                connection.execute("COMMIT")
-                connection.execute("BEGIN IMMEDIATE")
-                grows = identity.is_adaptive
-                run = SQLiteRun(
-                    connection, path, number, identity.entropy, stored if grows else members, grows=grows
-                )
+                run = SQLiteRun(connection, path, number, identity.entropy, stored, grows=identity.is_adaptive)
+                run.add([AddedConfiguration(key, text, "") for key, text in configurations])
+                if run.strangers and not identity.is_adaptive:
+                    why = f"it has cells of a configuration {run.strangers[0]} unknown to it"
+                    raise StoreError(damaged(path, why))
+                run.commit()
                 trust(connection)
                 run.checkpoint()  # from the start the file alone, without its log, identifies its run
                 return run
@@ -478,15 +476,11 @@ class SQLiteStore:
             raise StoreError(other_run(path, closest, identity, found))
         there, here = closest.versions[-1], dict(identity.versions)
         if there != here and not self.accept_changed_code:
-            changed = [
-                f"{name} {there.get(name, 'absent')} there, {here.get(name, 'absent')} here"
-                for name in sorted(there.keys() | here.keys())
-                if there.get(name) != here.get(name)
-            ]
+            changes = "; ".join(_changes(there, here, "absent"))
             raise StoreError(
-                f"the run in {path} was started by other code ({'; '.join(changed)}), so its cells may differ from "
-                "new ones. Go back to that code, accept the change (--accept-changed-code, or SQLiteStore(path, "
-                "accept_changed_code=True)), or use another folder for a new run."
+                f"the run in {path} was started by other code ({changes}), so its cells "
+                "may differ from new ones. Go back to that code, accept the change (--accept-changed-code, or "
+                "SQLiteStore(path, accept_changed_code=True)), or use another folder for a new run."
             )
         if there != here:  # other code continues it
             versions = json.dumps([*closest.versions, here])
@@ -572,4 +566,64 @@ def member_statement(run: int, member: Member) -> Statement:
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, id) DO UPDATE SET position = excluded.position, "
         "name = excluded.name, checksum = excluded.checksum",
         (run, *member, checksum(run, *member)),
+    )
+
+
+_PARTS = {"rows", "folds", "configurations"}
+_MOST_CHARACTERS = 100
+
+
+def differences(stored: StoredRun, wanted: RunIdentity, configuration_ids: frozenset[str]) -> list[str]:
+    """The parts of the identity that differ, each in words with both values; empty for the same run."""
+    found = []
+    for part in ("rows", "folds", "configurations"):
+        # The order of the configurations is no part of a run's identity.
+        if part == "configurations" and configuration_ids == {member.id for member in stored.members}:
+            continue
+        if stored.row[part] != getattr(wanted, part):
+            found.append(f"other {part}{_both(stored.terms.get(part), wanted.terms.get(part))}")
+    if stored.row["settings"] != wanted.settings:
+        changes: list[str] = []
+        with suppress(ValueError):  # a store may be told settings that are no JSON
+            changes = _changes(
+                *(from_json(Mapping[str, Any], text) for text in (stored.row["settings"], wanted.settings))
+            )
+        found.append(f"other settings ({', '.join(changes)})" if changes else "other settings")
+    return found + _changes({"random_state": stored.entropy}, {"random_state": wanted.entropy})
+
+
+def _both(there: str | None, here: str | None) -> str:
+    if there is None or here is None:
+        return ""
+    return f" ({there} then and now, but not the same)" if there == here else f" ({there} then, {here} now)"
+
+
+def _changes(there: Mapping[str, Any], here: Mapping[str, Any], lacking: str = "not given") -> list[str]:
+    """The names under which two mappings differ, with both values where these are short.
+
+    Examples
+    --------
+    >>> _changes({"--preset": "quick", "--cv": "5", "fit": [1]}, {"--preset": "standard", "--cv": "5"})
+    ['--preset quick then, standard now', 'fit']
+    """
+    changes = []
+    for name in dict.fromkeys((*here, *there)):
+        values = there.get(name, lacking), here.get(name, lacking)
+        is_short = all(
+            isinstance(each, str | int | float) and len(str(each)) <= _MOST_CHARACTERS for each in values
+        )
+        if values[0] != values[1]:
+            changes.append("{} {} then, {} now".format(name, *values) if is_short else name)
+    return changes
+
+
+def other_run(path: Path, stored: StoredRun, wanted: RunIdentity, found: list[str]) -> str:
+    """The sentence for a file that holds only other runs."""
+    there, here = ({k: v for k, v in run.terms.items() if k not in _PARTS} for run in (stored, wanted))
+    options = _changes(there, here) if there and here else []  # a run that was started from Python has none
+    if any(option.startswith("--seed ") for option in options):
+        found = [part for part in found if not part.startswith("random_state ")]
+    return (
+        f"the run file {path} holds a run that was started with other settings: {'; '.join([*options, *found])}. "
+        f"Resume it with the same settings, or use another folder for a new run."
     )
