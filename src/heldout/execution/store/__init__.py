@@ -93,10 +93,11 @@ class SearchNote:
 class Run:
     """An open run of a store, as a context manager that commits and closes.
 
-    - ``entropy``: that it was started with.
-
     What a run does not override is nothing to do: one that nobody inspects needs no notes.
     """
+
+    entropy: int
+    """The entropy that the run was started with."""
 
     def __init__(self, entropy: int) -> None:
         self.entropy = entropy
