@@ -163,8 +163,7 @@ def estimator_and_grid(configurations: Any, X: Any, y: Any) -> tuple[Any, Any]:
     value = type(configurations).__name__ if hasattr(configurations, "fit") else repr(configurations)
     raise InputError(
         f"configurations must be (estimator, grid), a list of (name, estimator, grid), an estimator that is no "
-        f"search, or a preset ({preset_names()}), got {value}.",
-        argument="configurations",
+        f"search, or a preset ({preset_names()}), got {value}."
     )
 
 

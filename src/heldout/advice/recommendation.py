@@ -170,7 +170,7 @@ def recommendation(
     check_count("folds", folds)
     for name, answer in {"alike": alike, "only_scores": only_scores, "adaptive": adaptive}.items():
         if not isinstance(answer, bool | np.bool_):
-            raise InputError(f"{name} must be True or False, got {answer!r}.", argument=name)
+            raise InputError(f"{name} must be True or False, got {answer!r}.")
     if demand is not None:
         check_choice("demand", demand, ("nested_cv", "bbc"), ", or None")
     named = None if metric is None else metric_named(metric)

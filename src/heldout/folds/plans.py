@@ -22,18 +22,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from sklearn.model_selection import (
-    BaseCrossValidator,
-    GroupKFold,
-    GroupShuffleSplit,
-    KFold,
-    LeaveOneGroupOut,
-    LeaveOneOut,
-    ShuffleSplit,
-    StratifiedGroupKFold,
-    StratifiedKFold,
-    StratifiedShuffleSplit,
-)
+from sklearn import model_selection
 from sklearn.utils.multiclass import type_of_target
 
 from heldout._streams import RandomState, entropy_of, numpy_seed
@@ -55,7 +44,7 @@ class Splitter(Protocol):
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Any]: ...
 
 
-class FoldPlan(BaseCrossValidator):  # type: ignore[misc]
+class FoldPlan(model_selection.BaseCrossValidator):  # type: ignore[misc]
     """Base class of plans of folds, which divide the rows of any task; pass one as ``cv=``.
 
     A plan is a frozen dataclass with a ``random_state``: an integer, or None for the seed of the run.
@@ -149,9 +138,9 @@ class KFolds(FoldPlan):
 
     def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
         if grouped:
-            kind = StratifiedGroupKFold if stratified else GroupKFold
+            kind = model_selection.StratifiedGroupKFold if stratified else model_selection.GroupKFold
         else:
-            kind = StratifiedKFold if stratified else KFold
+            kind = model_selection.StratifiedKFold if stratified else model_selection.KFold
         return kind(self.n_folds, shuffle=True, random_state=seed)
 
 
@@ -192,10 +181,10 @@ class HoldOut(FoldPlan):
     def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
         stratified = stratified and not self._counts_rows
         if grouped and self._counts_rows:
-            return GroupShuffleSplit(1, test_size=self.test_share, random_state=seed)
+            return model_selection.GroupShuffleSplit(1, test_size=self.test_share, random_state=seed)
         if grouped:
             return GroupsHeldOut(self.test_share, seed, stratified)
-        kind = StratifiedShuffleSplit if stratified else ShuffleSplit
+        kind = model_selection.StratifiedShuffleSplit if stratified else model_selection.ShuffleSplit
         return kind(1, test_size=self.test_share, random_state=seed)
 
 
@@ -209,7 +198,9 @@ class GroupsHeldOut:
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Pair]:
         """The training and test rows of the draw closest to the share."""
-        draws = GroupShuffleSplit(GROUP_DRAWS, test_size=self.test_share, random_state=self.random_state)
+        draws = model_selection.GroupShuffleSplit(
+            GROUP_DRAWS, test_size=self.test_share, random_state=self.random_state
+        )
         classes = np.zeros(len(groups), dtype=np.intp)
         if self.stratified:
             classes = np.unique(np.asarray(y), return_inverse=True)[1].reshape(-1)
@@ -570,7 +561,7 @@ class LeaveOut(FoldPlan):
     is_shuffled = False
 
     def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
-        return LeaveOneGroupOut() if grouped else LeaveOneOut()
+        return model_selection.LeaveOneGroupOut() if grouped else model_selection.LeaveOneOut()
 
 
 def leave_one_out() -> FoldPlan:

@@ -110,7 +110,7 @@ class BackwardSelection:
         check_choice("test", self.test, get_args(PooledTest))
         keep: Any = self.keep
         if not isinstance(keep, list | tuple):
-            raise InputError(f"keep must be a list of names of columns, got {shortened(keep)}.", argument="keep")
+            raise InputError(f"keep must be a list of names of columns, got {shortened(keep)}.")
         object.__setattr__(self, "keep", tuple(str(name) for name in keep))
 
     def fitted(

@@ -298,10 +298,7 @@ def _labels(seen: Array, name: Any) -> Array:
 def checked_categorical(categorical: Collection[Any], names: list[Any]) -> set[int]:
     """Positions of the columns that a user declared, by name or by position."""
     if isinstance(categorical, str) or not isinstance(categorical, Collection):
-        raise InputError(
-            f"categorical must be a list of columns, got {categorical!r}; for instance ['stage'].",
-            argument="categorical",
-        )
+        raise InputError(f"categorical must be a list of columns, got {categorical!r}; for instance ['stage'].")
     places = set()
     for column in categorical:
         if column in names:

@@ -219,7 +219,7 @@ class LinearCoefficients(Record):
             When ``level`` is not between 0 and 1.
         """
         if not 0 < level < 1:
-            raise InputError(f"level must be between 0 and 1, got {level}; for instance .95.", argument="level")
+            raise InputError(f"level must be between 0 and 1, got {level}; for instance .95.")
         reach = student.ppf((1 + level) / 2, self.df) * self.standard_errors
         return np.column_stack([self.values - reach, self.values + reach])
 

@@ -83,10 +83,7 @@ class Imputation:
     def __post_init__(self) -> None:
         h = self.n_imputations
         if not isinstance(h, int) or isinstance(h, bool) or not 2 <= h <= 1000:
-            raise InputError(
-                f"n_imputations must be a whole number from 2 to 1000, got {shortened(h)}.",
-                argument="n_imputations",
-            )
+            raise InputError(f"n_imputations must be a whole number from 2 to 1000, got {shortened(h)}.")
         check_choice("order", self.order, get_args(Order))
         checked_flag("outcome_in_evaluation", self.outcome_in_evaluation)
         if self.imputer is not None:
@@ -110,8 +107,7 @@ class Imputation:
             return
         if not isinstance(self.selection, BackwardSelection):
             raise InputError(
-                f"selection must be ho.protocols.BackwardSelection(...) or None, got {shortened(self.selection)}.",
-                argument="selection",
+                f"selection must be ho.protocols.BackwardSelection(...) or None, got {shortened(self.selection)}."
             )
         if self.order == "naive":
             raise InputError(
@@ -234,8 +230,7 @@ def imputation_of(wanted: Any) -> Imputation | None:
         return Imputation(int(wanted))
     raise InputError(
         "imputation must be a number of imputations, ho.protocols.Imputation(...) or None, got "
-        f"{shortened(wanted)}.",
-        argument="imputation",
+        f"{shortened(wanted)}."
     )
 
 
@@ -254,8 +249,7 @@ def _check_draws(imputer: Any) -> None:
         hasattr(imputer, method) for method in ("fit_transform", "get_params", "set_params")
     ):
         raise InputError(
-            f"imputer must be a scikit-learn transformer such as ChainedImputer(), got {shortened(imputer)}.",
-            argument="imputer",
+            f"imputer must be a scikit-learn transformer such as ChainedImputer(), got {shortened(imputer)}."
         )
     if not _seed_names(imputer):
         raise InputError(

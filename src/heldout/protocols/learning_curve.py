@@ -346,15 +346,13 @@ def training_counts(sizes: Any, n_rows: int) -> tuple[int, ...]:
     if isinstance(sizes, str) or not isinstance(sizes, Sequence | np.ndarray) or len(sizes) < 2:
         raise InputError(
             f"training_sizes must list at least 2 shares of the rows, or numbers of rows, got {sizes!r}; "
-            "(.2, .4, .6, .8) for instance.",
-            argument="training_sizes",
+            "(.2, .4, .6, .8) for instance."
         )
     counts = tuple(_count(size, n_rows) for size in sizes)
     if any(after <= before for before, after in pairwise(counts)):
         raise InputError(
             f"training_sizes must ascend, got {tuple(sizes)!r}, which are {counts} of {n_rows} rows; list each "
-            "size once, the smallest first.",
-            argument="training_sizes",
+            "size once, the smallest first."
         )
     return counts
 

@@ -296,8 +296,7 @@ def pooled_performance(
     if opened is None:
         known = ", ".join(each for each, one in evaluation.metrics.items() if one is not None) or "none"
         raise InputError(
-            f"metric must be a scorer of the search that is a metric of heldout ({known}), got {name!r}.",
-            argument="metric",
+            f"metric must be a scorer of the search that is a metric of heldout ({known}), got {name!r}."
         )
     entropy = entropy_of(random_state)
     found = [
@@ -366,8 +365,7 @@ def _source(search: Any, X: Any, y: Any) -> tuple[Evaluation, AnyAggregate, list
     if not isinstance(evaluation, Evaluation):
         raise InputError(
             "search must be a fitted HeldOutSearchCV or HeldOutRandomizedSearchCV with `keep_predictions=True`, or "
-            f"the result of nested_cv, got {type(search).__name__}.",
-            argument="search",
+            f"the result of nested_cv, got {type(search).__name__}."
         )
     models = evaluation.fold_models
     if models is None or any(model is None for model in models.values()):

@@ -413,8 +413,7 @@ def _check_opened(search: Search) -> None:
     if search.estimation.rule.reads_models:
         raise InputError(
             "`scheme='models'` chooses from models of several samples, and the selection rule "
-            f"'{search.estimation.rule.name}' counts in the models of one search; use `scheme='cvt'`.",
-            argument="scheme",
+            f"'{search.estimation.rule.name}' counts in the models of one search; use `scheme='cvt'`."
         )
     read = [search.scoring.refit_metric]
     if search.estimation.rule.reads_all_metrics:
@@ -423,8 +422,7 @@ def _check_opened(search: Search) -> None:
     if closed is not None:
         raise InputError(
             f"`scheme='models'` chooses by held-out predictions, but the scorer '{closed}' cannot be opened; use "
-            "`scheme='cvt'`, or a scorer made by make_scorer.",
-            argument="scheme",
+            "`scheme='cvt'`, or a scorer made by make_scorer."
         )
 
 
@@ -589,8 +587,7 @@ share, verbose
     listed = cv if divides_anew(cv) or hasattr(cv, "split") else listed_splits(cv)
     if strategy_of(drop) is not None:
         raise InputError(
-            f"`drop={drop!r}` plans its own splits, which samples cannot follow; use `drop='bootstrap'`.",
-            argument="drop",
+            f"`drop={drop!r}` plans its own splits, which samples cannot follow; use `drop='bootstrap'`."
         )
     estimator = procedure_of(estimator, y)
     arguments = SearchArguments(
@@ -613,8 +610,7 @@ def _check_models(cv: Any, drop: Any) -> None:
         if value is not None:
             raise InputError(
                 f"`scheme='models'` fits every configuration on each whole sample, so it takes no {name}, got "
-                f"`{name}={value!r}`; leave it out, or use `scheme='cvt'`.",
-                argument="scheme",
+                f"`{name}={value!r}`; leave it out, or use `scheme='cvt'`."
             )
 
 

@@ -214,8 +214,7 @@ def _equal_to(column: Any, value: str) -> Booleans:
         values = quoted(sorted(column.unique().tolist(), key=str))
         raise InputError(
             f"`event_value={value!r}` does not occur in the event column {column.name!r}, which holds {values}; "
-            "name one of them.",
-            argument="event_value",
+            "name one of them."
         )
     return same
 

@@ -305,7 +305,5 @@ def named_metric(found: str, names: Sequence[str], metric: str | None, default: 
             f"{found} several scores, {labels_text(names)}; name the one that selects in metric.", argument="metric"
         )
     if metric is not None and not is_one_of(metric, names):
-        raise InputError(
-            f"metric must be one of the search's scores, {labels_text(names)}, got {metric!r}.", argument="metric"
-        )
+        raise InputError(f"metric must be one of the search's scores, {labels_text(names)}, got {metric!r}.")
     return metric or default or names[0]

@@ -103,8 +103,7 @@ def of_positive(
         if not fits:
             names = sorted("numbers" if kind is Response.VALUES else kind for kind in predictions.responses)
             raise InputError(
-                f"`{argument}={value!r}` does not fit a table that holds {' and '.join(names)}; leave it out.",
-                argument=argument,
+                f"`{argument}={value!r}` does not fit a table that holds {' and '.join(names)}; leave it out."
             )
     if probabilities is not None:
         scores = probabilities if truth.positive is None else probabilities[..., truth.positive]

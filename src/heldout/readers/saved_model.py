@@ -210,7 +210,7 @@ def save_model(model: Any, path: str | Path) -> list[str]:
 
 def _check_path(path: Any) -> None:
     if not isinstance(path, str | PathLike):
-        raise InputError(f"path must be the path of a .skops file, got {path!r:.200}.", argument="path")
+        raise InputError(f"path must be the path of a .skops file, got {path!r:.200}.")
 
 
 def packed(model: Any, note: Mapping[str, Any] | None = None) -> tuple[bytes, list[str]]:
@@ -300,8 +300,7 @@ def _trusted(trust: Iterable[str]) -> set[str]:
     names = [trust] if isinstance(trust, str) else list(trust)
     if isinstance(trust, str) or not all(isinstance(name, str) for name in names):
         raise InputError(
-            f"trust must be a list of full names of types, such as ['mypackage.MyModel'], got {trust!r:.200}.",
-            argument="trust",
+            f"trust must be a list of full names of types, such as ['mypackage.MyModel'], got {trust!r:.200}."
         )
     return set(names)
 

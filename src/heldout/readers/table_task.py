@@ -136,8 +136,7 @@ def task_from_table(
     if event is None and event_value is not None:
         raise InputError(
             f"`event_value={event_value!r}` is a value of the column of events; name it with `event=`, or leave it "
-            "out.",
-            argument="event_value",
+            "out."
         )
     if event is None and kind is None:
         _check_no_event(table, column, uses)
@@ -196,14 +195,10 @@ def _survival(
 ) -> tuple[Truth, str]:
     if event is None:
         raise InputError(
-            f"`task='survival'` needs the column of events at the times in {time.name!r}; name it with `event=`.",
-            argument="task",
+            f"`task='survival'` needs the column of events at the times in {time.name!r}; name it with `event=`."
         )
     if not is_one_of(kind, (None, "survival")):
-        raise InputError(
-            f"`event={event!r}` is for times to an event, got `task={kind!r}`; leave one of them out.",
-            argument="event",
-        )
+        raise InputError(f"`event={event!r}` is for times to an event, got `task={kind!r}`; leave one of them out.")
     if positive is not None:
         raise InputError(f"--positive {positive} needs a target of two classes, got a survival one.")
     column = table.frame[event]
@@ -324,8 +319,7 @@ def _truth(column: Any, target: str, kind: str | None, positive: str | None) -> 
         if wanted is TaskKind.REGRESSION and strangers:
             raise InputError(
                 f"`task={kind!r}` needs a target of numbers, but column {target!r} holds "
-                f"{shortened(strangers[0])}; fix it, or use `task={CLASSIFICATION!r}`.",
-                argument="task",
+                f"{shortened(strangers[0])}; fix it, or use `task={CLASSIFICATION!r}`."
             )
         how = f"{distinct} distinct values, read as {{kind}} because of `task={kind!r}`"
     if wanted is TaskKind.REGRESSION and column.dtype.kind in "iuf":

@@ -71,8 +71,7 @@ def refitted_winner(evaluation: Evaluation) -> FoldModels:
     raise InputError(
         "`importance='refit'`: the winner, fitted again on the training rows of each fold, gives other predictions "
         "than in the search (it draws without a seed, or its fits took weights or other parameters); search again "
-        "with `keep_models='winner'`.",
-        argument="importance",
+        "with `keep_models='winner'`."
     )
 
 

@@ -63,7 +63,7 @@ def written(page: str, path: str | os.PathLike[str], what: str) -> Path:
     """Write a page to a file, and return the path; an error names the reason."""
     target = Path(path)
     if target.suffix.lower() in OTHER_FORMATS:
-        raise InputError(f"path must end in .html, as {what} is an HTML page, got '{target}'.", argument="path")
+        raise InputError(f"path must end in .html, as {what} is an HTML page, got '{target}'.")
     try:
         target.write_text(page, encoding="utf-8", newline="\n")
     except OSError as error:

@@ -301,8 +301,7 @@ class CoxModel(BaseEstimator):  # type: ignore[misc]
         if values.ndim != 1 or not (values <= last).all():
             raise InputError(
                 f"times must be a list of times until {last:g}, the last of the training rows, got {times!r:.80}; "
-                "later times are unknown.",
-                argument="times",
+                "later times are unknown."
             )
         return values
 
@@ -403,9 +402,7 @@ class CoxRegression(CoxModel):
 def _check_weights(weight: Floats, event: Booleans) -> None:
     if (weight < 0).any():
         raise InputError(
-            f"sample_weight must be at least 0, got {weight.min():g} in row {int(weight.argmin())}, counted from "
-            "0.",
-            argument="sample_weight",
+            f"sample_weight must be at least 0, got {weight.min():g} in row {int(weight.argmin())}, counted from 0."
         )
     if not (event & (weight > 0)).any():
         raise InputError("all rows with an event have sample_weight 0, so there is nothing to fit.")

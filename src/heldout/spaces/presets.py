@@ -223,7 +223,7 @@ def preset(name: str, X: Any, kind: TaskKind, *, distributions: bool = False) ->
     ['ridge', 'elastic net']
     """
     if not is_one_of(name, PRESETS):
-        raise InputError(f"preset must be one of {', '.join(PRESETS)}, got {name!r}.", argument="preset")
+        raise InputError(f"preset must be one of {', '.join(PRESETS)}, got {name!r}.")
     wide = name == "standard"
     make = _survival if kind is TaskKind.SURVIVAL else _classification if kind.is_classification else _regression
     n_rows, width = X.shape[0], 1 / max(column_kinds(X).n_columns, 1)

@@ -144,13 +144,11 @@ class TuningProcedure(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if not callable(self.source) or isinstance(self.source, type):
             raise InputError(
                 "source must be a function of X and y that returns a fitted model, or an estimator, got "
-                f"{shortened(self.source)}.",
-                argument="source",
+                f"{shortened(self.source)}."
             )
         if not is_one_of(self.kind, KINDS):
             raise InputError(
-                f"kind must be one of {', '.join(map(repr, KINDS))} for a function, got {self.kind!r}.",
-                argument="kind",
+                f"kind must be one of {', '.join(map(repr, KINDS))} for a function, got {self.kind!r}."
             )
 
 

@@ -74,15 +74,10 @@ def regression(name: str, X: Any, kind: TaskKind, *, fill: bool = True) -> Pipel
     [1.0, 0.0]
     """
     if not is_one_of(name, MODELS):
-        raise InputError(
-            f"model must be one of {', '.join(MODELS)}, or a file that defines one, got {name!r}.", argument="model"
-        )
+        raise InputError(f"model must be one of {', '.join(MODELS)}, or a file that defines one, got {name!r}.")
     kinds, make = MODELS[name]
     if kind not in kinds:
-        raise InputError(
-            f"`model={name!r}` does not fit a {kind.value} target; use {usual_model(kind)}.",
-            argument="model",
-        )
+        raise InputError(f"`model={name!r}` does not fit a {kind.value} target; use {usual_model(kind)}.")
     columns = column_kinds(X)
     numbers = SimpleImputer(strategy="median", keep_empty_features=True) if fill else "passthrough"
     categories = OneHotEncoder(

@@ -26,18 +26,8 @@ from sklearn.pipeline import Pipeline
 
 from heldout.configurations import is_cloned
 from heldout.execution.cells import Saving
+from heldout.execution.sharing import steps
 from heldout.execution.sharing.groups import FitGroup
-from heldout.execution.sharing.steps import (
-    ChainStep,
-    StepChain,
-    UnknownContainerError,
-    apart_from,
-    for_reader,
-    member_at,
-    own_copy,
-    protected,
-    size_of,
-)
 from heldout.spaces.submodels import Subtransformers
 
 STEPS = "steps"
@@ -180,26 +170,26 @@ class Prefixes:
         X: Any,
         y: Any,
         X_test: Any,
-        chains: Sequence[StepChain],
+        chains: Sequence[steps.StepChain],
         groups: Mapping[str, FitGroup],
         most_bytes: int | None,
     ) -> None:
         self.y = self._y = y
         # Read-only, so that a step that changes its rows in place is seen and gets a copy.
-        self._X, self._X_test = protected(X), protected(X_test)
+        self._X, self._X_test = steps.protected(X), steps.protected(X_test)
         self._n_users = Counter(step.key for chain in chains for step in chain.steps)
         self._groups = groups
         self._most_bytes = math.inf if most_bytes is None else most_bytes
         self._n_bytes = 0
         self._made: set[str] = set()  # keys of all outputs, also of those that were forgotten
         self._steps: OrderedDict[str, FittedStep] = OrderedDict()
-        self._members: dict[int, tuple[Any, ChainStep]] = {}  # transformers of the present model, by id
+        self._members: dict[int, tuple[Any, steps.ChainStep]] = {}  # transformers of the present model, by id
         self._known: dict[int, tuple[Any, str]] = {}  # test rows behind some step, by id, with their keys
         self._last = ""  # the step whose reader, the model, may change its rows
         self._read: str | None = None  # the rows that a step with branches is applied to
         self.account = Account()
 
-    def rows_for(self, model: Any, chain: StepChain, account: Account | None = None) -> tuple[Any, Any]:
+    def rows_for(self, model: Any, chain: steps.StepChain, account: Account | None = None) -> tuple[Any, Any]:
         """Training and test rows for an unfitted model, whose steps from now on come from here.
 
         Parameters
@@ -212,8 +202,8 @@ class Prefixes:
             Receives what the model reads.
         """
         self._members, self._known, self.account = {}, {}, account or Account()
-        self.y = own_copy(self._y)  # some models scale their target in place
-        members = [(step, member_at(model, step.path)) for step in chain.steps]
+        self.y = steps.own_copy(self._y)  # some models scale their target in place
+        members = [(step, steps.member_at(model, step.path)) for step in chain.steps]
         for step, member in members:
             if is_cloned(member):  # else it is an object of the user
                 # With the member, as an id alone may come back for another object.
@@ -223,14 +213,14 @@ class Prefixes:
         for step, member in members:
             # A branch that only one configuration has gains nothing from being kept.
             if step.is_branch and is_cloned(member) and self._n_users[step.key] > 1:
-                _replace(member_at(model, step.path[:-1]), step.path[-1], SharedBranch(member, self, step))
+                _replace(steps.member_at(model, step.path[:-1]), step.path[-1], SharedBranch(member, self, step))
         if chain.steps:
             model.memory = self
         self._last = chain.keys[-1] if chain.steps and chain.changes_rows else ""
         own = chain.changes_rows and not chain.steps
-        X_test = own_copy(self._X_test) if own else for_reader(self._X_test)
+        X_test = steps.own_copy(self._X_test) if own else steps.for_reader(self._X_test)
         self._known[id(X_test)] = (X_test, _TEST)
-        return own_copy(self._X) if own else for_reader(self._X), X_test
+        return steps.own_copy(self._X) if own else steps.for_reader(self._X), X_test
 
     def cache(self, function: Callable[..., Any], **_: Any) -> Callable[..., Any]:
         """See ``joblib.Memory.cache``: pipelines fit their steps by what it returns."""
@@ -250,7 +240,7 @@ class Prefixes:
         return fitted_step
 
     def fitted(
-        self, step: ChainStep, X: Any, fit: Callable[[Any], tuple[Any, Any]], transformer: Any = None
+        self, step: steps.ChainStep, X: Any, fit: Callable[[Any], tuple[Any, Any]], transformer: Any = None
     ) -> tuple[Any, Any]:
         """Training rows behind a step, and the fitted step, as ``fit(X)`` gives them.
 
@@ -286,7 +276,7 @@ class Prefixes:
             self._remember(step, found.fitted)
         return rows, found.fitted
 
-    def applied(self, step: ChainStep, transform: Callable[[Any], Any], X: Any, rows: str | None) -> Any:
+    def applied(self, step: steps.ChainStep, transform: Callable[[Any], Any], X: Any, rows: str | None) -> Any:
         """Rows behind a fitted step, as ``transform(X)`` gives them; ``rows`` is the key of X."""
         found = self._steps.get(step.key)
         if found is None or rows is None:
@@ -297,16 +287,16 @@ class Prefixes:
             with self._reading(rows), self._timed(step) as output:
                 output.rows = _on_own_rows(transform, X, may_change=step.changes_rows)
             try:
-                kept = apart_from(output.rows, X)
+                kept = steps.apart_from(output.rows, X)
             # What cannot be protected from its readers is not shared.
-            except UnknownContainerError:
+            except steps.UnknownContainerError:
                 self.account.share += output.seconds
                 return output.rows
             again = self._made_again([f"{step.key} of {rows}"], output.seconds)
             found.outputs[rows] = output
             output.rows = kept
             if self._steps.get(step.key) is found:  # else it was forgotten meanwhile
-                self._count(found, size_of(kept))
+                self._count(found, steps.size_of(kept))
         given = self._read_rows(step, found.what, found.outputs[rows], again)
         self._known[id(given)] = (given, rows + step.key)
         return given
@@ -316,10 +306,10 @@ class Prefixes:
         """The key of the rows that a step with branches is being applied to; None for rows without a key."""
         return self._read
 
-    def _read_rows(self, step: ChainStep, what: str, output: StepOutput, again: float | None) -> Any:
+    def _read_rows(self, step: steps.ChainStep, what: str, output: StepOutput, again: float | None) -> Any:
         """An output for one reader; ``again``: the seconds in which what was forgotten was made again for it."""
         given = None if output.rows is None else self._given(output.rows, step)  # None: its fit failed
-        n_bytes = size_of(given) if given is output.rows else 0  # a copy saves none
+        n_bytes = steps.size_of(given) if given is output.rows else 0  # a copy saves none
         self.account.read(what, output, self._n_users[step.key], n_bytes, again)
         return given
 
@@ -329,19 +319,19 @@ class Prefixes:
         self._made.update(keys)
         return seconds if known else None
 
-    def _given(self, rows: Any, step: ChainStep) -> Any:
-        return own_copy(rows) if step.key == self._last else for_reader(rows)
+    def _given(self, rows: Any, step: steps.ChainStep) -> Any:
+        return steps.own_copy(rows) if step.key == self._last else steps.for_reader(rows)
 
-    def _passed(self, rows: Any, step: ChainStep) -> Any:
+    def _passed(self, rows: Any, step: steps.ChainStep) -> Any:
         """Rows that are not kept; a step may have returned the read-only ones that it was given."""
         read_only = isinstance(rows, np.ndarray) and not rows.flags.writeable
-        return own_copy(rows) if read_only and step.key == self._last else rows
+        return steps.own_copy(rows) if read_only and step.key == self._last else rows
 
     def _fit_group(self, group: FitGroup, wanted: str, transformer: Any, X: Any) -> float | None:
         """Fit all steps of a group at once, if it serves them; returns the seconds if it did so before."""
         part, watch = group.part(key for key in group.members if self._n_users[key]), Stopwatch(Account())
         try:
-            submodels = part.family.fit_many(clone(transformer), part.values, for_reader(X), self.y)
+            submodels = part.family.fit_many(clone(transformer), part.values, steps.for_reader(X), self.y)
             fitting = watch.lap()
             many = cast(Subtransformers, submodels).fit_transform_many()
         except Exception:
@@ -361,7 +351,9 @@ class Prefixes:
             self._keep(key, FittedStep(fitted, train, part.family.type.__name__), X)
         return self._made_again(list(kept), fitting + applying)
 
-    def _fit_once(self, step: ChainStep, X: Any, fit: Callable[[Any], Any]) -> tuple[FittedStep, float | None]:
+    def _fit_once(
+        self, step: steps.ChainStep, X: Any, fit: Callable[[Any], Any]
+    ) -> tuple[FittedStep, float | None]:
         """A fitted step, and the seconds if it was fitted before."""
         found, target = FittedStep(), np.asarray(self.y).tobytes()
         with self._timed(step) as found.train:
@@ -374,7 +366,7 @@ class Prefixes:
         return found, self._made_again([step.key], found.train.seconds)
 
     @contextmanager
-    def _timed(self, step: ChainStep) -> Iterator[StepOutput]:
+    def _timed(self, step: steps.ChainStep) -> Iterator[StepOutput]:
         """An output that is made inside, with its seconds; shared steps inside the step are parts of it."""
         # Shared steps within a shared step have accounts of their own, so no second is counted twice.
         output, outer = StepOutput(), self.account
@@ -391,15 +383,15 @@ class Prefixes:
     def _keep(self, key: str, found: FittedStep, X: Any) -> None:
         if found.error is None:
             try:
-                found.train.rows = apart_from(found.train.rows, X)
-            except UnknownContainerError:
+                found.train.rows = steps.apart_from(found.train.rows, X)
+            except steps.UnknownContainerError:
                 return
         replaced = self._steps.pop(key, None)  # by another fit of its whole group
         self._n_bytes -= 0 if replaced is None else replaced.n_bytes
         self._steps[key] = found
-        self._count(found, size_of(found.train.rows))
+        self._count(found, steps.size_of(found.train.rows))
 
-    def _remember(self, step: ChainStep, fitted: Any) -> None:
+    def _remember(self, step: steps.ChainStep, fitted: Any) -> None:
         """Have a fitted step give its output for the test rows from here."""
         transform = fitted.transform
 
@@ -432,7 +424,7 @@ class Prefixes:
 class SharedBranch(BaseEstimator):  # type: ignore[misc]
     """A transformer beside others, whose fit and output are shared."""
 
-    def __init__(self, transformer: Any, prefixes: Prefixes, step: ChainStep) -> None:
+    def __init__(self, transformer: Any, prefixes: Prefixes, step: steps.ChainStep) -> None:
         self.transformer = transformer
         self.prefixes = prefixes
         self.step = step
@@ -491,8 +483,8 @@ def _replace(parent: Any, name: str, branch: SharedBranch) -> None:
 def _on_own_rows(function: Callable[[Any], Any], X: Any, *, may_change: bool) -> Any:
     """``function(X)``, with a copy of X where it may change its rows, or did not take rows that are read-only."""
     try:
-        return function(own_copy(X) if may_change else X)
+        return function(steps.own_copy(X) if may_change else X)
     except Exception:
         if may_change or getattr(getattr(X, "flags", None), "writeable", True):
             raise
-        return function(own_copy(X))
+        return function(steps.own_copy(X))

@@ -175,8 +175,7 @@ def compare_algorithms(
     checked_flag("refit", refit)
     if method is None:
         raise InputError(
-            f"method must name how flat scores are corrected, got None; '{_defaults.METHOD}' is the default.",
-            argument="method",
+            f"method must name how flat scores are corrected, got None; '{_defaults.METHOD}' is the default."
         )
     if scoring is not None and not (isinstance(scoring, str | Metric) or callable(scoring)):
         raise InputError(
@@ -211,8 +210,7 @@ class AlgorithmSettings:
         if given is not None and not (is_number and 0 <= given < math.inf):
             raise InputError(
                 f"relevant must be a difference of scores of at least 0, got {given!r}; for accuracy .01 is a "
-                "percentage point, and without it the threshold of Wainer and Cawley applies.",
-                argument="relevant",
+                "percentage point, and without it the threshold of Wainer and Cawley applies."
             )
 
 
@@ -220,8 +218,7 @@ def _checked_algorithms(algorithms: Any) -> list[tuple[str, Any, Any]]:
     if not isinstance(algorithms, list | tuple):
         raise InputError(
             f"algorithms must be a list of (name, estimator, grid), got {type(algorithms).__name__}; list at least "
-            "two.",
-            argument="algorithms",
+            "two."
         )
     entries = checked_entries(algorithms)
     if len(entries) < 2:

@@ -246,8 +246,7 @@ def _anew(folds: Folds, inner: Any, n_folds: int | None) -> Any:
         raise InputError(
             f"`inner={HOLD_OUT!r}` holds out as many rows as the outer split tests, {n_tested:.0f}, and only "
             f"{folds.n_training_rows:.0f} rows are left to train; use a `cv` that tests fewer rows, or "
-            "`inner=ho.protocols.hold_out(0.25)`.",
-            argument="inner",
+            "`inner=ho.protocols.hold_out(0.25)`."
         )
     return HoldOut((n_tested - 0.5) / folds.n_training_rows)  # a hold-out rounds up to whole rows
 
@@ -267,21 +266,16 @@ def _number_of_folds(folds: Folds, of_repeat: dict[int, list[Split]]) -> int | N
 
 def _check_inner(inner: Any) -> None:
     if isinstance(inner, str) and inner not in (REMAINING, HOLD_OUT):
-        raise InputError(
-            f"inner must be 'remaining', 'holdout', a number of folds or a splitter, got {inner!r}.",
-            argument="inner",
-        )
+        raise InputError(f"inner must be 'remaining', 'holdout', a number of folds or a splitter, got {inner!r}.")
     if not isinstance(inner, str | int | np.integer) and not hasattr(inner, "split"):
         raise InputError(
             f"inner must be 'remaining', 'holdout', a number of folds or a splitter, got {inner!r}; a list of "
-            "splits cannot describe how the remaining rows of each outer fold are split.",
-            argument="inner",
+            "splits cannot describe how the remaining rows of each outer fold are split."
         )
     if isinstance(inner, int | np.integer) and inner < 2:
         raise InputError(
             f"inner must be 'remaining', 'holdout', a splitter or a number of folds of at least 2, got {inner!r}; "
-            "3 or 5 are usual.",
-            argument="inner",
+            "3 or 5 are usual."
         )
 
 
@@ -356,23 +350,20 @@ class NestedSettings:
         if self.interval_name == TEST_PART and search.folds.n_splits > 1:
             raise InputError(
                 f"`interval={TEST_PART!r}` is for a single outer split, and here are {search.folds.n_splits}; use "
-                f"`interval={NADEAU_BENGIO!r}`.",
-                argument="interval",
+                f"`interval={NADEAU_BENGIO!r}`."
             )
         rule = search.rule
         if self.across == "all" and (rule.reads_all_metrics or rule.reads_models):
             more = "reads several" if rule.reads_all_metrics else "counts in the models of one search"
             raise InputError(
                 f"`across='all'` compares one score per configuration, but the selection rule '{rule.name}' "
-                f"{more}; use `across='folds'`.",
-                argument="across",
+                f"{more}; use `across='folds'`."
             )
         if self.across == "all" and search.drop is not None:
             raise InputError(
                 "`across='all'` compares scores over the inner folds of all outer folds, and with "
                 f"`drop={search.drop.name!r}` only configurations that no search dropped have them, perhaps none; "
-                f"use `drop=None`, or `across='folds'`.",
-                argument="across",
+                f"use `drop=None`, or `across='folds'`."
             )
         if self.interval_name == BATES:
             self._check_bates(search)
@@ -391,7 +382,4 @@ class NestedSettings:
             once = "`across='all'` chooses once for all folds"
             reason = f"repeats the whole search, choice included, and {once}"
         if reason:
-            raise InputError(
-                f"`interval={BATES!r}` {reason}; use `interval={NADEAU_BENGIO!r}`.",
-                argument="interval",
-            )
+            raise InputError(f"`interval={BATES!r}` {reason}; use `interval={NADEAU_BENGIO!r}`.")

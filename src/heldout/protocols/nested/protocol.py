@@ -235,7 +235,6 @@ def _best_across(search: Search, chosen: Sequence[BranchWinner]) -> int:
     winner = int(chosen_columns(rule, values[None, :, None], every, params, names, by_fold, by_fold)[0])
     if winner == NONE_CHOSEN:
         raise InputError(
-            "`across='all'` found no configuration with a score in every outer fold; use `across='folds'`.",
-            argument="across",
+            "`across='all'` found no configuration with a score in every outer fold; use `across='folds'`."
         )
     return winner

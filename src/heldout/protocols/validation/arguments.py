@@ -99,8 +99,7 @@ class ValidationArguments:
         if two_stages and len(models) == 1:
             raise InputError(
                 "`method='two_stage'` chooses among several models first, got one; give several, or use "
-                "`method='optimism'`.",
-                argument="method",
+                "`method='optimism'`."
             )
         n_second = self._n_second(two_stages)
         self._check_adjusts(correction.name, interval)
@@ -145,8 +144,7 @@ class ValidationArguments:
             if number is not None:
                 raise InputError(
                     f"`n_second_bootstraps={number!r}` is for `method={TWO_STAGE!r}`, the one with a second stage; "
-                    "use both, or leave it out.",
-                    argument="n_second_bootstraps",
+                    "use both, or leave it out."
                 )
             return 0
         if number is None:
@@ -161,15 +159,13 @@ class ValidationArguments:
         if correction not in ("optimism", "auto"):
             raise InputError(
                 f"`adjust_optimism=True` is for `method='optimism'` and `method={TWO_STAGE!r}`; "
-                f"`method={correction!r}` subtracts no optimism.",
-                argument="adjust_optimism",
+                f"`method={correction!r}` subtracts no optimism."
             )
         if interval == "double":
             raise InputError(
                 "`interval='double'` is made of scores whose optimism is not adjusted, so it does not go with "
                 "`adjust_optimism=True`; use `interval='location_shifted'`, or leave the adjustment out: then both "
-                "optimisms are in the table.",
-                argument="interval",
+                "optimisms are in the table."
             )
 
     def _n_inner(self, interval: str | None, n_outer: int) -> int:
@@ -181,8 +177,7 @@ class ValidationArguments:
             name = "adjust_optimism" if self.adjust_optimism else "interval"
             raise InputError(
                 f"`{name}={self.adjust_optimism or 'double'!r}` would take {number * n_outer:,} fits ({n_outer} × "
-                f"{number}); lower n_inner_bootstraps or n_bootstraps.",
-                argument=name,
+                f"{number}); lower n_inner_bootstraps or n_bootstraps."
             )
         return int(number)
 
@@ -233,9 +228,7 @@ def _metrics(wanted: Any, truth: Truth) -> dict[str, Metric]:
         wanted = DEFAULT_METRICS[truth.kind]
     listed = list(wanted) if isinstance(wanted, list | tuple) else [wanted]
     if not listed:
-        raise InputError(
-            "metric must name at least one, got an empty list; leave it out for the usual ones.", argument="metric"
-        )
+        raise InputError("metric must name at least one, got an empty list; leave it out for the usual ones.")
     metrics: dict[str, Metric] = {}
     named: set[str] = set()
     for one in listed:

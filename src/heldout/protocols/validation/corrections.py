@@ -848,11 +848,9 @@ def correction_named(method: Any) -> Correction:
         return configured
     if isinstance(method, type) and hasattr(method, "corrected"):
         raise InputError(
-            f"method must be a correction and not its class; write {method.__name__}(), got {method!r}.",
-            argument="method",
+            f"method must be a correction and not its class; write {method.__name__}(), got {method!r}."
         )
     raise InputError(
         f"method must be one of auto, {', '.join(CORRECTIONS)}, two_stage, or an object with a name and a method "
-        f"corrected(replicates, scores), got {method!r}.",
-        argument="method",
+        f"corrected(replicates, scores), got {method!r}."
     )

@@ -169,21 +169,16 @@ def class_outcome(replicates: Replicates, of_class: Any, response: Response) -> 
         if truth.kind is TaskKind.MULTICLASS:
             raise InputError(
                 f"of_class must say which of the {truth.n_classes} classes the curve is of, one against the "
-                f"others: {labels_text(truth.classes)}.",
-                argument="of_class",
+                f"others: {labels_text(truth.classes)}."
             )
         of_class = truth.pos_label
     codes = [code for code, label in enumerate(truth.classes.tolist()) if label == of_class]
     if not codes:
-        raise InputError(
-            f"of_class must be one of the classes {labels_text(truth.classes)}, got {of_class!r}.",
-            argument="of_class",
-        )
+        raise InputError(f"of_class must be one of the classes {labels_text(truth.classes)}, got {of_class!r}.")
     if truth.kind is TaskKind.BINARY and codes[0] != truth.positive:
         raise InputError(
             f"`of_class={of_class!r}`: predictions of a binary task are of its positive class {truth.pos_label!r}; "
-            "leave of_class out.",
-            argument="of_class",
+            "leave of_class out."
         )
     output = codes[0] if truth.kind is TaskKind.MULTICLASS else None
     observed = (truth.values == codes[0]).astype(np.float64)
@@ -360,10 +355,7 @@ def calibrated_outcome(replicates: Replicates, *, time: float | None = None, of_
     """What a calibration curve is about."""
     truth = replicates.truth
     if truth.kind is not TaskKind.SURVIVAL and time is not None:
-        raise InputError(
-            f"`time={time!r}` is for survival tasks, this one is {truth.kind.value}; leave it out.",
-            argument="time",
-        )
+        raise InputError(f"`time={time!r}` is for survival tasks, this one is {truth.kind.value}; leave it out.")
     if not truth.kind.is_classification and of_class is not None:
         raise InputError(
             f"of_class={of_class!r} is for classes, this task is {truth.kind.value}; leave it out.",
@@ -385,9 +377,7 @@ def calibrated_outcome(replicates: Replicates, *, time: float | None = None, of_
         (time,) = replicates.times
     if time is None or time not in replicates.times:
         listed = ", ".join(f"{each!r}" for each in replicates.times)
-        raise InputError(
-            f"time must be one of those that survival was predicted for, {listed}; got {time!r}.", argument="time"
-        )
+        raise InputError(f"time must be one of those that survival was predicted for, {listed}; got {time!r}.")
     there, weights = observed_by(truth, time)
     return CurveOutcome(f"event by {time:g}", 1.0 - there, weights, response, replicates.times.index(time))
 
@@ -447,9 +437,7 @@ def _grid(predicted: Floats) -> Floats:
 def _points(at: ArrayLike) -> Floats:
     points = np.atleast_1d(np.asarray(at, dtype=np.float64))
     if points.ndim != 1 or not points.size or not np.isfinite(points).all() or (np.diff(points) <= 0).any():
-        raise InputError(
-            f"at must be increasing finite numbers, got {at!r}; for instance at=[0.1, 0.2, 0.5].", argument="at"
-        )
+        raise InputError(f"at must be increasing finite numbers, got {at!r}; for instance at=[0.1, 0.2, 0.5].")
     return points
 
 
@@ -562,9 +550,7 @@ def checked_thresholds(thresholds: ArrayLike | None) -> Floats:
     except (TypeError, ValueError):
         points = np.empty((0, 0))
     if points.ndim != 1 or not ((points > 0) & (points < 1)).all() or (np.diff(points) <= 0).any():
-        raise InputError(
-            f"thresholds must increase from above 0 to below 1, got {thresholds!r}.", argument="thresholds"
-        )
+        raise InputError(f"thresholds must increase from above 0 to below 1, got {thresholds!r}.")
     return points
 
 

@@ -67,8 +67,7 @@ def rms_metrics(kind: TaskKind) -> tuple[str, ...]:
     if kind not in RMS_METRICS:
         raise InputError(
             f"`metric={RMS!r}` is for two classes, numbers and times to an event, as R's rms::validate, got a "
-            f"{kind.value} target; name metrics, or leave it out for the usual ones.",
-            argument="metric",
+            f"{kind.value} target; name metrics, or leave it out for the usual ones."
         )
     return tuple(RMS_METRICS[kind].values())
 

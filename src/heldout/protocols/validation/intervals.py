@@ -67,8 +67,7 @@ def interval_kind(interval: str | None, method: str) -> IntervalKind | None:
         raise InputError(
             "`interval='percentile'` is for the scores of the rows left out, which `method='oob'` averages, but "
             f"`method={method!r}` is corrected once and has no distribution; use `interval='location_shifted'`, or "
-            "`interval='double'`, which corrects it anew in every bootstrap.",
-            argument="interval",
+            "`interval='double'`, which corrects it anew in every bootstrap."
         )
     return kind
 
@@ -110,10 +109,7 @@ def interval_of(
     if math.isnan(corrected):
         return no_interval("there is no corrected score")
     if kind == "double" and doubles is None:
-        raise InputError(
-            "`interval='double'` needs the corrected scores of the bootstrap samples (doubles=).",
-            argument="interval",
-        )
+        raise InputError("`interval='double'` needs the corrected scores of the bootstrap samples (doubles=).")
     metric, distribution = scores.metric, np.empty(0) if doubles is None else doubles
     if kind == "percentile":
         distribution = scores.out_of_bag[scores.successful]

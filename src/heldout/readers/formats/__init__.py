@@ -107,7 +107,7 @@ def read_predictions(
     for name in ("event", "repeat", "row"):
         value = getattr(uses, name)
         if value is not None and not isinstance(value, str):
-            raise InputError(f"{name} must be the name of a column, got {shortened(value)}.", argument=name)
+            raise InputError(f"{name} must be the name of a column, got {shortened(value)}.")
     if tasks is not None:
         check_choice("tasks", tasks, TASK_DRAWS)
     export = Export.of(source)
@@ -118,8 +118,5 @@ def _listed(argument: str, names: Any) -> tuple[str, ...]:
     """The names of columns, one or several."""
     listed = [names] if isinstance(names, str) else names
     if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
-        raise InputError(
-            f"{argument} must be the name of a column or a list of names, got {shortened(names)}.",
-            argument=argument,
-        )
+        raise InputError(f"{argument} must be the name of a column or a list of names, got {shortened(names)}.")
     return tuple(listed)

@@ -280,8 +280,7 @@ def _in_data(frame: Any, name: str) -> Any:
     if any(value is None or isinstance(value, dict | list) for value in values):
         known = dict.fromkeys(key for data in frame["data"].head(100) for key in data)
         raise InputError(
-            f"group must be something that is kept of every item, got {name!r}; there is {quoted([*known], 8)}.",
-            argument="group",
+            f"group must be something that is kept of every item, got {name!r}; there is {quoted([*known], 8)}."
         )
     return values
 

@@ -125,8 +125,7 @@ class WideFormat(Tool):
         if uses.configuration:
             raise InputError(
                 f"`configuration={uses.configuration[0]!r}` needs `row=` too, the column that identifies the row "
-                f"of a line; leave it out for {self.title}.",
-                argument="configuration",
+                f"of a line; leave it out for {self.title}."
             )
         table, uses = with_values(table, uses)
         left = uses.others(table)

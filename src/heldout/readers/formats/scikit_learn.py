@@ -44,8 +44,7 @@ class ScikitLearn(WideFormat):
 
         if not self.recognises(export, uses):
             raise InputError(
-                f"`format={self.name!r}` reads {self.signs}, and {export.name} is none; name another format.",
-                argument="format",
+                f"`format={self.name!r}` reads {self.signs}, and {export.name} is none; name another format."
             )
         parts = {f"source[{name!r}]": name for name in export.value}
         own = {use: getattr(uses, use) for use in ("target", "fold", "group", "weight")}

@@ -121,8 +121,7 @@ def with_values(table: Table, uses: ColumnUses, *, by_label: bool = False) -> tu
         if array.ndim != 1 or len(array) != len(frame):
             raise InputError(
                 f"{use} must be a column, or one value for each of the {len(frame)} lines of {table.name}, got "
-                f"shape {array.shape}.",
-                argument=use,
+                f"shape {array.shape}."
             )
         named[use] = free_name(name, frame.columns)
         frame = frame.assign(**{named[use]: array})

@@ -100,8 +100,7 @@ class Display:
         if ax is not None and not hasattr(ax, "figure"):
             raise InputError(
                 f"ax must be one matplotlib Axes, got {type(ax).__name__}; of several that plt.subplots returns "
-                "pass one.",
-                argument="ax",
+                "pass one."
             )
         self._owns_figure = ax is None
         if ax is None:
@@ -282,8 +281,7 @@ def evaluation_of(search: Any) -> Evaluation:
     if not hasattr(search, "fit") or not hasattr(type(search), "report"):
         raise InputError(
             f"search must be a fitted search of heldout, or its evaluation, got {shortened(search)}; of a "
-            "search of another package draw ho.correct(...).plot().",
-            argument="search",
+            "search of another package draw ho.correct(...).plot()."
         )
     check_is_fitted(search, "cv_results_")
     if search.evaluation_ is None:
@@ -296,9 +294,7 @@ def checked_result(result: Any, kind: type[Result], argument: str, source: str) 
     """A result of this kind to draw; refused otherwise, with the function that returns one."""
     pyplot()
     if not isinstance(result, kind):
-        raise InputError(
-            f"{argument} must be what {source} returns, got {type(result).__name__}.", argument=argument
-        )
+        raise InputError(f"{argument} must be what {source} returns, got {type(result).__name__}.")
     return result
 
 

@@ -126,8 +126,7 @@ class CorrectedScoreDisplay(TitledDisplay, ScoredDisplay):
         name = next(iter(validation.estimates)) if metric is None else metric
         if not isinstance(name, str) or name not in validation.estimates:
             raise InputError(
-                f"metric must be one of the validation's ({', '.join(validation.estimates)}), got {metric!r}.",
-                argument="metric",
+                f"metric must be one of the validation's ({', '.join(validation.estimates)}), got {metric!r}."
             )
         estimate = validation.estimates[name]
         scale = scale_of_metric(validation.metrics[name], estimate)

@@ -347,8 +347,7 @@ def configuration_index(names: Sequence[str], configuration: Any) -> int:
     if not is_place or not 0 <= configuration < len(names):
         raise InputError(
             f"configuration must be the name of a configuration or its index from 0 to {len(names) - 1}, got "
-            f"{configuration!r}.",
-            argument="configuration",
+            f"{configuration!r}."
         )
     return int(configuration)
 

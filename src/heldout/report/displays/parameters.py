@@ -447,9 +447,7 @@ class ParameterPlaneDisplay(base.Display):
         """
         is_pair = isinstance(parameters, Sequence) and not isinstance(parameters, str) and len(parameters) == 2
         if parameters is not None and not is_pair:
-            raise InputError(
-                f"parameters must be two names, such as ('C', 'gamma'), got {parameters!r}.", argument="parameters"
-            )
+            raise InputError(f"parameters must be two names, such as ('C', 'gamma'), got {parameters!r}.")
         scores = configuration_scores(base.evaluation_of(search), scorer)
         names = paired_parameters(scores) if parameters is None else parameters
         if names is None:

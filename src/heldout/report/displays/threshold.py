@@ -176,8 +176,7 @@ class ThresholdChoiceDisplay(base.TitledDisplay):
         if not isinstance(inputs.question.rule, Threshold):
             raise InputError(
                 f"selection must tune a threshold, got '{inputs.question.rule.name}'; use 'threshold' or "
-                "ho.selection.Threshold(...).",
-                argument="selection",
+                "ho.selection.Threshold(...)."
             )
         chosen_method = method_of(method)
         evidence = inputs.evidence(chosen_method)

@@ -235,23 +235,21 @@ def _check(
     kind: object, parameters: object, fit_many: object, applies: object, exact: object, cost: object
 ) -> None:
     if not isinstance(kind, type):
-        raise InputError(f"type must be the class of an estimator, got {kind!r}.", argument="type")
+        raise InputError(f"type must be the class of an estimator, got {kind!r}.")
     if (
         not isinstance(parameters, tuple | list)
         or not parameters
         or not all(isinstance(p, str) for p in parameters)
     ):
-        raise InputError(
-            f"parameters must be a tuple of names such as ('max_iter',), got {parameters!r}.", argument="parameters"
-        )
+        raise InputError(f"parameters must be a tuple of names such as ('max_iter',), got {parameters!r}.")
     if not callable(fit_many):
-        raise InputError(f"fit_many must be callable, got {fit_many!r}.", argument="fit_many")
+        raise InputError(f"fit_many must be callable, got {fit_many!r}.")
     if applies is not None and not callable(applies):
-        raise InputError(f"applies must be callable or None, got {applies!r}.", argument="applies")
+        raise InputError(f"applies must be callable or None, got {applies!r}.")
     if not is_one_of(exact, ("bitwise", True, False)):
-        raise InputError(f"exact must be 'bitwise', True or False, got {exact!r}.", argument="exact")
+        raise InputError(f"exact must be 'bitwise', True or False, got {exact!r}.")
     if not is_one_of(cost, ("proportional", "equal", None)):
-        raise InputError(f"cost must be 'proportional', 'equal' or None, got {cost!r}.", argument="cost")
+        raise InputError(f"cost must be 'proportional', 'equal' or None, got {cost!r}.")
 
 
 def family_of(estimator: Any, share: Literal["exact", "tolerance"] = _defaults.SHARE) -> SubmodelFamily | None:
