@@ -119,6 +119,12 @@ def test_what_cannot_be_evaluated_is_refused_in_one_sentence() -> None:
     refused += [(search, (model, 3), params)]
     refused += [(ho.open_search(X, Y, drop="sequential"), (model,), "`drop='sequential'` races all")]
     refused += [(ho.open_search(X, Y, cv="many"), (model,), "cv")]
+    refused += [
+        (ho.open_search(X, Y, deploy="bonded"), (model,), "deploy must be one of all, bounded, got 'bonded'")
+    ]
+    refused += [
+        (ho.open_search(X, Y, keep_models="best"), (model,), "keep_models must be one of none, winner, all")
+    ]
     refused += [(ho.open_search(X, None), (model,), "requires y")]
     for opened, given, sentence in refused:
         with pytest.raises(ho.InputError, match=sentence):

@@ -63,14 +63,12 @@ def sample_configurations(estimator: Any, param_distributions: Any, n_iter: Any,
     if isinstance(n_iter, Mapping):
         raise InputError(
             f"n_iter must be a positive integer for one estimator, got {shortened(n_iter)}; a dict gives the "
-            "number of each model of a list.",
-            argument="n_iter",
+            "number of each model of a list."
         )
     if param_distributions is None:
         raise InputError(
             "param_distributions must be a dict or a list of dicts, got None; only a list of (name, estimator, "
-            "distributions) goes without.",
-            argument="param_distributions",
+            "distributions) goes without."
         )
     drawn = _draws(_spaces(param_distributions), n_iter, _seed(entropy))
     return Configurations.of((params, estimator, None) for params in drawn)
@@ -98,9 +96,7 @@ def _draws_of_each(
     """Draws of each model by a seed of its own, so that they do not depend on the other models."""
     if set(n_iter) != set(spaces):
         raise InputError(
-            f"n_iter must have one number for each model ({', '.join(map(repr, spaces))}), got "
-            f"{shortened(n_iter)}.",
-            argument="n_iter",
+            f"n_iter must have one number for each model ({', '.join(map(repr, spaces))}), got {shortened(n_iter)}."
         )
     for name, parts in spaces.items():
         for params in _draws(parts, n_iter[name], numpy_seed(entropy, "configurations", name), name):

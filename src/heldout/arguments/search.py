@@ -350,8 +350,7 @@ def _check_is_scorer(scoring: Any) -> None:
         name = getattr(scoring, "__name__", "it")
         raise InputError(
             f"scoring must be a name or a scorer that takes the model, X and y, got the function {name!r}, which "
-            f"takes fewer; give the name of a metric, or make_scorer({name}).",
-            argument="scoring",
+            f"takes fewer; give the name of a metric, or make_scorer({name})."
         ) from None
     except ValueError:  # a function without a known signature
         return

@@ -63,8 +63,7 @@ def inner_parts(text: str) -> str | int | list[float | int]:
     if word == "holdout" and _is_number(share):
         return [_share(share)]
     raise InputError(
-        f"inner must be remaining, holdout, holdout:SHARE, or a number of folds of at least 2, got {text!r}.",
-        argument="inner",
+        f"inner must be remaining, holdout, holdout:SHARE, or a number of folds of at least 2, got {text!r}."
     )
 
 
@@ -101,9 +100,7 @@ def plan_parts(text: str) -> tuple[str, list[Any]]:
     except ValueError as error:
         if isinstance(error, InputError):
             raise
-    raise InputError(
-        f"cv must be {_PLAN_TEXTS}, got {text!r}; for instance 10 or repeated_holdout:20:0.25.", argument="cv"
-    )
+    raise InputError(f"cv must be {_PLAN_TEXTS}, got {text!r}; for instance 10 or repeated_holdout:20:0.25.")
 
 
 def inner_named(text: str) -> str | int | FoldPlan:
@@ -166,8 +163,7 @@ def _feedback_parts(text: str | None) -> tuple[str, int | None]:
     if kind != "cross-fitted" or not number.isdecimal() or int(number) < 1:
         raise InputError(
             f"feedback must be auto, all, cross-fitted, or cross-fitted and the trials of each sampler, such as "
-            f"cross-fitted:15, got {text!r}.",
-            argument="feedback",
+            f"cross-fitted:15, got {text!r}."
         )
     return kind, int(number)
 

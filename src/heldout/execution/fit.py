@@ -312,9 +312,6 @@ def scores_by_scorer(work: Work, model: Any, X: Any, y: Any, rows: Indices) -> t
             continue
         number = value.item() if hasattr(value, "item") and np.size(value) == 1 else value
         if not isinstance(number, Number):
-            raise InputError(
-                f"scoring must return a number, got {value!r} ({type(value)}) from scorer '{name}'.",
-                argument="scoring",
-            )
+            raise InputError(f"scoring must return a number, got {value!r} ({type(value)}) from scorer '{name}'.")
         scores[name] = float(number)  # type: ignore[arg-type]
     return scores, complaint

@@ -123,8 +123,7 @@ def only_model(fold_models: FoldModels) -> BaseEstimator:
     if model is None:
         raise InputError(
             "`deploy='bounded'` deploys the model that the hold-out tested, which cannot be made again (a warning "
-            "says why); use `keep_models='all'`, or `deploy='all'`.",
-            argument="deploy",
+            "says why); use `keep_models='all'`, or `deploy='all'`."
         )
     return model
 

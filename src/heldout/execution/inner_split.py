@@ -184,8 +184,7 @@ class EarlyStopping:
             what = "rows" if self.groups is None else "whole groups"
             raise InputError(
                 f"`early_stopping={self.split.words}` finds no {what} among {len(train)} training rows that leave "
-                "rows of every class to train; use larger training parts, or no early stopping.",
-                argument="early_stopping",
+                "rows of every class to train; use larger training parts, or no early stopping."
             )
         return drawn
 

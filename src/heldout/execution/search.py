@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import sklearn
@@ -16,7 +16,7 @@ from heldout import _defaults
 from heldout._text import counted
 from heldout._types import Indices
 from heldout.configurations import Configuration, Configurations
-from heldout.data.checks import check_number
+from heldout.data.checks import check_choice, check_number
 from heldout.data.limits import check_fits
 from heldout.data.task import Task, Truth, shortened
 from heldout.dropping import SearchStrategy, drop_rule_of
@@ -124,15 +124,15 @@ class Search(SearchSpec):
             is_refitted = bool(self.refit)
         except (TypeError, ValueError):  # arrays among them
             raise InputError(
-                f"refit must be True, False, the name of a scorer or a function, got {self.refit!r}.",
-                argument="refit",
+                f"refit must be True, False, the name of a scorer or a function, got {self.refit!r}."
             ) from None
         if not isinstance(self.early_stopping, InnerSplit | None):
             raise InputError(
                 f"early_stopping must be ho.inner_split(share) or None, got {shortened(self.early_stopping)}; "
-                "ho.inner_split(0.1) stops on a tenth of each training part.",
-                argument="early_stopping",
+                "ho.inner_split(0.1) stops on a tenth of each training part."
             )
+        check_choice("deploy", self.deploy, get_args(DeployedModel))
+        check_choice("keep_models", self.keep_models, get_args(KeepModels))
         made: dict[str, Any] = {
             "drop": drop_rule_of(self.drop),
             "selection": CallableRefit(self.refit) if callable(self.refit) else self.selection,
@@ -149,8 +149,7 @@ class Search(SearchSpec):
                 raise InputError(
                     f"`drop={strategy.name!r}` chooses the winner itself, by the mean rank over its last "
                     f"{strategy.window} steps, so selection must be 'best' and refit no function, got "
-                    f"'{rule.name}'.",
-                    argument="drop",
+                    f"'{rule.name}'."
                 )
             made["selection"] = strategy.selection
         made["method"] = method_for(self.method, self.scoring.metrics, rule, self.scoring.refit_metric)
@@ -405,7 +404,7 @@ def _refusal(search: Search, name: str, reason: str) -> InputError:
     value = getattr(search, name)
     plain = float(value) if isinstance(value, np.number) else getattr(value, "name", value)
     value = value.words if isinstance(value, InnerSplit) else repr(plain)
-    return InputError(f"`{name}={value}` {reason}.", argument=name)
+    return InputError(f"`{name}={value}` {reason}.")
 
 
 def _check_settings(search: Search) -> None:

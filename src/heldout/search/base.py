@@ -207,8 +207,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
             if self.keep_models != "none":
                 raise InputError(
                     f"`keep_models={self.keep_models!r}` needs a winner, and with several scorers `refit=False` "
-                    "chooses none; name the scorer that decides in refit.",
-                    argument="keep_models",
+                    "chooses none; name the scorer that decides in refit."
                 )
             arguments = replace(arguments, method=None)
         search = arguments.search(
@@ -256,21 +255,16 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         """
         check_is_fitted(self, "cv_results_")
         if not is_one_of(importance, ("auto", "refit", "none")):
-            raise InputError(
-                f"importance must be 'auto', 'refit' or 'none', got {importance!r}.", argument="importance"
-            )
+            raise InputError(f"importance must be 'auto', 'refit' or 'none', got {importance!r}.")
         kept = self._kept_evaluation("a report")
         if importance == "refit" and X is None:
-            raise InputError(
-                "`importance='refit'` needs the rows, which a search does not keep; give `X`.",
-                argument="importance",
-            )
+            raise InputError("`importance='refit'` needs the rows, which a search does not keep; give `X`.")
         from heldout.report import write_report
         from heldout.report.importance import refitted_winner, unfit_for_importance, with_rows
 
         evaluation = kept if X is None else with_rows(kept, X)
         if importance == "refit" and (reason := unfit_for_importance(evaluation)):
-            raise InputError(f"`importance='refit'`: {reason}.", argument="importance")
+            raise InputError(f"`importance='refit'`: {reason}.")
         if importance == "refit" and evaluation.fold_models is None:
             evaluation = replace(evaluation, fold_models=refitted_winner(evaluation))
         if importance == "none":
@@ -429,8 +423,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
             if self.cv is not None or self.repeats != 1:
                 raise InputError(
                     f"`drop={drop.name!r}` plans its own splits, so cv must be None and repeats 1, got "
-                    f"`cv={self.cv!r}` and `repeats={self.repeats!r}`; leave them out, or use `drop='bootstrap'`.",
-                    argument="drop",
+                    f"`cv={self.cv!r}` and `repeats={self.repeats!r}`; leave them out, or use `drop='bootstrap'`."
                 )
             return planned_folds(drop, task, entropy)
         return make_folds(

@@ -73,9 +73,7 @@ class OpenSearch:
         """
         model = checked_model(estimator, "estimator")
         if params is not None and not isinstance(params, Mapping):
-            raise InputError(
-                f"params must be a dict of what is shown, or None, got {shortened(params)}.", argument="params"
-            )
+            raise InputError(f"params must be a dict of what is shown, or None, got {shortened(params)}.")
         shown = changed_params(model) if params is None else dict(params)
         return self.scored(Configuration(0, shown, clone(model), has_params=True)).value
 

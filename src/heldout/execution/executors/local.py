@@ -314,9 +314,7 @@ def joblib_executor(
     fit_timeout = None if fit_timeout is None else float(fit_timeout)
     check_jobs(n_jobs)
     if n_jobs is not None and n_jobs > _MOST_JOBS:
-        raise InputError(
-            f"n_jobs must be at most {_MOST_JOBS:,}, got {n_jobs}; -1 uses every core.", argument="n_jobs"
-        )
+        raise InputError(f"n_jobs must be at most {_MOST_JOBS:,}, got {n_jobs}; -1 uses every core.")
     backend = get_active_backend()[0]
     name = type(backend).__name__
     if name == _DASK:
@@ -327,8 +325,7 @@ def joblib_executor(
         raise InputError(
             f"`fit_timeout={fit_timeout:g}` needs worker "
             f"processes that can be ended, and joblib's active backend is {name}; use its processes (loky) or "
-            "Dask, or leave `fit_timeout` out.",
-            argument="fit_timeout",
+            "Dask, or leave `fit_timeout` out."
         )
     if effective_n_jobs(n_jobs) == 1 and fit_timeout is None:
         return Here()

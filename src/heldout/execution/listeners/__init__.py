@@ -20,7 +20,7 @@ def progress_listeners(verbose: Any, stream: TextIO | None = None) -> list[Liste
     by default.
     """
     if not isinstance(verbose, Integral) or verbose < 0:
-        raise InputError(f"verbose must be 0, 1 or more, got {verbose!r}.", argument="verbose")
+        raise InputError(f"verbose must be 0, 1 or more, got {verbose!r}.")
     stream = stream or sys.stdout
     if not verbose or stream is None:  # a program without a console has no standard output
         return []

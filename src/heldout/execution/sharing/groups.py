@@ -30,7 +30,7 @@ Share = Literal["exact", "tolerance"] | bool
 def check_share(share: Any) -> None:
     """Refuse another value."""
     if not (share is False or (isinstance(share, str) and share in ("exact", "tolerance"))):
-        raise InputError(f"share must be exact, tolerance or False, got {share!r}.", argument="share")
+        raise InputError(f"share must be exact, tolerance or False, got {share!r}.")
 
 
 @dataclass(frozen=True, eq=False)

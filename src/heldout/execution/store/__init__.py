@@ -230,8 +230,7 @@ def store_of(store: Any) -> Store:
         return SQLiteStore(Path(store))
     if not hasattr(store, "open"):
         raise InputError(
-            f"store must be the path of a run file, a store such as SQLiteStore(path), or None, got {store!r}.",
-            argument="store",
+            f"store must be the path of a run file, a store such as SQLiteStore(path), or None, got {store!r}."
         )
     opened: Store = store
     return opened

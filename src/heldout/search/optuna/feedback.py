@@ -117,7 +117,5 @@ def cross_fitting_of(feedback: Any) -> CrossFitting | None:
     if isinstance(feedback, str) and feedback in FEEDBACK:
         return None if feedback == "all" else CrossFitting()
     raise InputError(
-        "feedback must be 'auto', 'all', 'cross-fitted' or ho.optuna.CrossFitting(...), got "
-        f"{shortened(feedback)}.",
-        argument="feedback",
+        f"feedback must be 'auto', 'all', 'cross-fitted' or ho.optuna.CrossFitting(...), got {shortened(feedback)}."
     )

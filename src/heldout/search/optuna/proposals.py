@@ -296,8 +296,7 @@ def checked_study(study: Any) -> Any:
     if not isinstance(study, optuna.Study):
         raise InputError(
             "study must be an Optuna study, such as optuna.create_study(direction='maximize'), got "
-            f"{shortened(study)}.",
-            argument="study",
+            f"{shortened(study)}."
         )
     check_direction(study)
     return study
@@ -307,14 +306,12 @@ def check_direction(study: Any) -> None:
     """Refuse a study that does not maximize one score."""
     if len(study.directions) != 1:
         raise InputError(
-            f"study must have one direction, got {len(study.directions)}; scorers beside the first need none.",
-            argument="study",
+            f"study must have one direction, got {len(study.directions)}; scorers beside the first need none."
         )
     if study.direction.name != "MAXIMIZE":
         raise InputError(
             "study must maximize, as greater scores are better (losses are negative), got one that minimizes; "
-            "create it with direction='maximize'.",
-            argument="study",
+            "create it with direction='maximize'."
         )
 
 
@@ -332,8 +329,7 @@ def study_of(study: Any, sampler: Any) -> Any:
     optuna = optuna_package()
     if sampler is not None and not isinstance(sampler, optuna.samplers.BaseSampler):
         raise InputError(
-            f"sampler must be a sampler of Optuna, such as optuna.samplers.TPESampler(), got {shortened(sampler)}.",
-            argument="sampler",
+            f"sampler must be a sampler of Optuna, such as optuna.samplers.TPESampler(), got {shortened(sampler)}."
         )
     with quiet():
         return optuna.create_study(

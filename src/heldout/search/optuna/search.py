@@ -192,8 +192,7 @@ n_rows_of_bootstrap
         if self.enable_pruning:
             raise InputError(
                 "`enable_pruning=True` prunes by scores of unfinished fits, which give no held-out predictions; "
-                "use `drop='bootstrap'`, which prunes trials between folds.",
-                argument="enable_pruning",
+                "use `drop='bootstrap'`, which prunes trials between folds."
             )
         if self.param_distributions is None:
             return space_of(self.estimator, self.space)
@@ -242,7 +241,7 @@ def exceptions_of(catch: Any) -> tuple[type[Exception], ...]:
     """The types of exceptions of ``catch``; raises InputError for what is none."""
     kinds = tuple(catch) if isinstance(catch, Iterable) else (catch,)
     if not all(isinstance(kind, type) and issubclass(kind, Exception) for kind in kinds):
-        raise ArgumentError(f"catch must be types of exceptions, got {shortened(catch)}.", argument="catch")
+        raise ArgumentError(f"catch must be types of exceptions, got {shortened(catch)}.")
     return kinds
 
 
@@ -299,8 +298,7 @@ def useless_search(search: Search) -> UselessSearch:
     if search.folds.n_splits < 2:
         raise InputError(
             "`stop_when_useless=True` needs at least 2 splits, which show the standard error of the winner's "
-            "score, got 1; use `cv=5`, say, or leave it out.",
-            argument="stop_when_useless",
+            "score, got 1; use `cv=5`, say, or leave it out."
         )
     shares = [len(split.test) / split.n_training_rows for split in search.folds.splits]
     return UselessSearch(float(np.mean(shares)), search.entropy)

@@ -66,8 +66,7 @@ def space_of(estimator: Any, space: Any, argument: str = "space") -> Space:
         return SuggestedSpace(estimator, space)
     raise ArgumentError(
         f"{argument} must be a dict of parameter names and distributions, or a function that takes a trial and "
-        f"returns parameters or an estimator, got {shortened(space)}.",
-        argument=argument,
+        f"returns parameters or an estimator, got {shortened(space)}."
     )
 
 
