@@ -87,7 +87,7 @@ def test_the_width_is_part_of_the_identity_of_a_run(tmp_path):
     search(0.16, store=store).fit(X, Y)
     with pytest.raises(ho.HeldoutError, match=r"stop_when_width 0\.16 then, 0\.2 now"):
         search(0.2, store=store).fit(X, Y)
-    with pytest.raises(ho.HeldoutError, match=r"other settings \(stop_when_width\)"):
+    with pytest.raises(ho.HeldoutError, match=r"stop_when_width 0\.16 then, not given now"):
         search(None, store=store).fit(X, Y)
 
 
