@@ -286,6 +286,7 @@ def seeded(cv: Any, seed: int) -> Any:
 
     Examples
     --------
+    >>> from sklearn.model_selection import KFold
     >>> seeded(KFold(3, shuffle=True), 7), seeded(KFold(3), 7)
     (KFold(n_splits=3, random_state=7, shuffle=True), KFold(n_splits=3, random_state=None, shuffle=False))
     """
