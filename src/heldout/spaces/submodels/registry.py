@@ -18,23 +18,14 @@ from heldout import _defaults
 from heldout._text import is_one_of
 from heldout._types import Array
 from heldout.errors import InputError
-from heldout.spaces.submodels.base import (
-    ClosedForm,
-    Cost,
-    Exactness,
-    FitMany,
-    SeparateFitsError,
-    SubmodelFamily,
-    Submodels,
-    Value,
-)
+from heldout.spaces.submodels import base
 
 _PREFIX = "regressor__"
 
 
 def family_of_target(
-    estimator: Any, family_of: Callable[[Any], SubmodelFamily | None], *, tolerance: bool
-) -> SubmodelFamily | None:
+    estimator: Any, family_of: Callable[[Any], base.SubmodelFamily | None], *, tolerance: bool
+) -> base.SubmodelFamily | None:
     """The family of the regressor, with the names that its parameters have here.
 
     What is exact to rounding stays so behind an affine transformer; another one may make differences larger.
@@ -59,13 +50,13 @@ def _is_affine(estimator: Any) -> bool:
 
 
 def fit_target(
-    fit_many: FitMany, estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any
+    fit_many: base.FitMany, estimator: Any, values: Sequence[base.Value], X: Any, y: Any, **fit_params: Any
 ) -> TransformedBack:
     """The submodels of the regressor, fitted on the transformed target."""
     model = clone(estimator).set_params(regressor=StandIn(estimator.regressor)).fit(X, y, **fit_params)
     received = model.regressor_
     if received.y.ndim != 1:
-        raise SeparateFitsError("several outputs")
+        raise base.SeparateFitsError("several outputs")
     own = [{name.removeprefix(_PREFIX): each for name, each in value.items()} for value in values]
     submodels: Any = fit_many(clone(estimator.regressor), own, received.X, received.y, **received.fit_params)
     return TransformedBack(model, submodels)
@@ -82,7 +73,7 @@ class TransformedBack:
         Of the regressor.
     """
 
-    def __init__(self, model: Any, submodels: Submodels) -> None:
+    def __init__(self, model: Any, submodels: base.Submodels) -> None:
         self.model = model
         self.submodels = submodels
 
@@ -155,18 +146,18 @@ _CLOSED_FORMS: Mapping[str, str] = {
     "left_out.PROCESS": "sklearn.GaussianProcessRegressor",
     "left_out.NEIGHBOURS": _of_both("sklearn.KNeighbors"),
 }
-_REGISTERED: dict[type, tuple[SubmodelFamily, ...]] = {}
+_REGISTERED: dict[type, tuple[base.SubmodelFamily, ...]] = {}
 
 
 def register_submodels(
     type: type,
     parameters: tuple[str, ...],
-    fit_many: FitMany,
+    fit_many: base.FitMany,
     *,
     applies: Callable[[Any], bool] | None = None,
-    exact: Exactness = True,
+    exact: base.Exactness = True,
     version: int = 1,
-    cost: Cost = None,
+    cost: base.Cost = None,
 ) -> None:
     """Register a provider of submodels: a function whose one fit serves many configurations of an estimator.
 
@@ -226,7 +217,7 @@ def register_submodels(
     True
     """
     _check(type, parameters, fit_many, applies, exact, cost)
-    family = SubmodelFamily(type, tuple(parameters), fit_many, applies, exact, int(version), cost)
+    family = base.SubmodelFamily(type, tuple(parameters), fit_many, applies, exact, int(version), cost)
     others = (other for other in _REGISTERED.get(type, ()) if set(other.parameters) != set(parameters))
     _REGISTERED[type] = (family, *others)
 
@@ -252,21 +243,21 @@ def _check(
         raise InputError(f"cost must be 'proportional', 'equal' or None, got {cost!r}.")
 
 
-def family_of(estimator: Any, share: Literal["exact", "tolerance"] = _defaults.SHARE) -> SubmodelFamily | None:
+def family_of(estimator: Any, share: Literal["exact", "tolerance"] = _defaults.SHARE) -> base.SubmodelFamily | None:
     """The provider that serves an unfitted estimator with its present parameters, or None."""
     if _short_name(type(estimator)) == "sklearn.TransformedTargetRegressor" and type(estimator) not in _REGISTERED:
         of_regressor = partial(family_of, share=share)
         return family_of_target(estimator, of_regressor, tolerance=share == "tolerance")
-    built_in: Iterator[SubmodelFamily] = _built_in(type(estimator), _FAMILIES)
+    built_in: Iterator[base.SubmodelFamily] = _built_in(type(estimator), _FAMILIES)
     families = (*_REGISTERED.get(type(estimator), ()), *built_in)
     return next(
         (family for family in families if (share == "tolerance" or family.exact) and family.admits(estimator)), None
     )
 
 
-def closed_form_of(estimator: Any) -> ClosedForm | None:
+def closed_form_of(estimator: Any) -> base.ClosedForm | None:
     """The formula for leave-one-out of an unfitted estimator with its present parameters, or None."""
-    forms: Iterator[ClosedForm] = _built_in(type(estimator), _CLOSED_FORMS)
+    forms: Iterator[base.ClosedForm] = _built_in(type(estimator), _CLOSED_FORMS)
     return next((form for form in forms if form.admits(estimator)), None)
 
 
