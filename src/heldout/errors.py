@@ -10,6 +10,9 @@ from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from types import TracebackType
+from typing import Any
+
+from heldout._text import cut
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _NUMPY_SCALAR = re.compile(
@@ -37,6 +40,17 @@ def plain_values(text: str) -> str:
     text = _ENDLESS.sub(lambda found: f"{found[0][:200]}…", text)
     text = _NUMPY_SCALAR.sub(lambda found: found[1] if found[2] is None else found[2], text)
     return _ADDRESS.sub("", _CLASS.sub(r"the class \1", text))
+
+
+def shortened(value: Any, most: int = 60) -> str:
+    """A value for an error message, shortened: it may be a whole table.
+
+    Examples
+    --------
+    >>> shortened("yes"), shortened(list(range(100)), most=12)
+    ("'yes'", '[0, 1, 2, 3…')
+    """
+    return cut(" ".join(plain_values(repr(value)).split()), most)
 
 
 class HeldoutError(Exception):

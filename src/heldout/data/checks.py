@@ -15,9 +15,9 @@ from numbers import Real
 from typing import Any
 
 from heldout import _defaults, _papers
-from heldout._text import cut, is_integer, is_one_of
+from heldout._text import is_integer, is_one_of
 from heldout.data.limits import MOST_BOOTSTRAPS, refuse_more_than
-from heldout.errors import InputError, installation
+from heldout.errors import InputError, installation, shortened
 
 LEAST_ROWS_OF_BOOTSTRAP = 1000
 
@@ -336,8 +336,7 @@ def check_number(
         allowed = f"lie between {above:g} and {below:g}"
     elif least is not None and most is not None:
         allowed = f"be a number from {least:g} to {most:g}"
-    shown = cut(" ".join(repr(value).split()), 60)
-    raise InputError(f"{argument} must {allowed}, got {shown}{f'; {usual}' if usual else ''}.")
+    raise InputError(f"{argument} must {allowed}, got {shortened(value)}{f'; {usual}' if usual else ''}.")
 
 
 def check_aggregate(aggregate: Any) -> None:

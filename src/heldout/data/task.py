@@ -19,10 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from heldout._text import counted, cut, is_one_of
+from heldout._text import counted, is_one_of
 from heldout._types import Array, Booleans, Codes, Floats, Indices
 from heldout.data.row_labels import in_one_order
-from heldout.errors import InputError, plain_values
+from heldout.errors import InputError
+from heldout.errors import shortened as shortened
 
 _NEITHER = {"c": "complex numbers", "m": "time differences", "M": "dates", "V": "records"}
 """Kinds of array that hold neither labels nor numbers."""
@@ -87,17 +88,6 @@ def missing(column: Array) -> Booleans:
     if column.dtype.kind != "O":
         return np.zeros(column.shape, dtype=bool)
     return np.array([_is_missing(value) for value in column.ravel()], dtype=bool).reshape(column.shape)
-
-
-def shortened(value: Any, most: int = 60) -> str:
-    """A value for an error message, shortened: it may be a whole table.
-
-    Examples
-    --------
-    >>> shortened("yes"), shortened(list(range(100)), most=12)
-    ("'yes'", '[0, 1, 2, 3…')
-    """
-    return cut(" ".join(plain_values(repr(value)).split()), most)
 
 
 def numbers_of(array: Array, what: str, otherwise: str = "convert them with astype(float)") -> Floats:
