@@ -389,7 +389,6 @@ NAMES_IN_RUN_FILES = {
     "heldout.dropping.fold_tests.Wilcoxon": "heldout.dropping.wilcoxon.Wilcoxon",
     "heldout.spaces.preprocessing.NativeCategories": "heldout.spaces.native_categories.NativeCategories",
     "heldout.spaces.cox.StatsmodelsCox": "heldout.spaces.cox_statsmodels.StatsmodelsCox",
-    "heldout.selection.base.Best": "heldout.selection.best.Best",
 }
 """Modules and classes of ours by the names that run files know: a move must not change a stored run's identity."""
 

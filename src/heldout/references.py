@@ -1,6 +1,6 @@
 """The sources that methods, metrics and rules cite by key: the entries of ``references.bib``, read once."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -90,3 +90,10 @@ def _place(fields: Mapping[str, str]) -> str:
 
 
 REFERENCES: Mapping[str, Reference] = _read((files("heldout") / "references.bib").read_text(encoding="utf-8"))
+
+CITATIONS: Mapping[str, Callable[[Iterable[str]], str]] = {
+    "text": lambda keys: f"({'; '.join(REFERENCES[key].cited for key in keys)})",
+    "latex": lambda keys: rf"\citep{{{','.join(keys)}}}",
+    "markdown": lambda keys: f"[{'; '.join(f'@{key}' for key in keys)}]",
+}
+"""How each form of a text cites works, by their keys."""

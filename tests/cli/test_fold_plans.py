@@ -1,6 +1,6 @@
 """Plans of folds as ``--cv`` writes them."""
 
-from heldout.cli.tune_options import plan_named
+from heldout.cli.fold_options import plan_named
 from heldout.folds.plans import AutoFolds, BootstrapSamples, HoldOut, KFolds, LeaveOut, PairedHoldOut, Repeated
 
 

@@ -9,7 +9,7 @@ from sklearn.linear_model import Ridge
 
 import heldout as ho
 from heldout.estimates import BBC
-from heldout.estimates.bootstrap import control_from
+from heldout.estimates.control import control_from
 from heldout.selection.base import Choice
 
 RNG = np.random.default_rng(0)

@@ -19,7 +19,7 @@ from heldout.selection import (
     TopK,
     Within,
 )
-from heldout.selection.base import first_greatest, first_greatest_of_tied, tie_exactly
+from heldout.selection.best import first_greatest, first_greatest_of_tied, tie_exactly
 
 seeds = st.integers(0, 2**32 - 1)
 C, SPLITS = 5, 4

@@ -23,7 +23,8 @@ from heldout.selection import (
     configuration_rule_of,
     rule_of,
 )
-from heldout.selection.base import checked_weights, tie_exactly
+from heldout.selection.base import checked_weights
+from heldout.selection.best import tie_exactly
 from heldout.selection.simplest import standard_errors
 
 NAN = np.nan

@@ -27,10 +27,7 @@ from heldout.arguments.random_search import sample_configurations
 from heldout.arguments.target import checked_target, rows_of, task_of
 from heldout.configurations import Configurations, are_same, checked_entries, checked_model, make_configurations
 from heldout.data.row_labels import in_one_order
-from heldout.data.task import (
-    Task,
-    Truth,
-)
+from heldout.data.task import Task, Truth
 from heldout.errors import InputError, input_error, reason_of
 from heldout.execution.copies import CopiesTogether
 from heldout.execution.events import Listener

@@ -7,6 +7,7 @@ from heldout import _defaults
 from heldout.cli import tune
 from heldout.cli.compare import CompareOptions
 from heldout.cli.console import Console, command_of
+from heldout.cli.fold_options import inner_named
 from heldout.cli.options import DATA, RUNNING, options_by_argument, running_option
 from heldout.cli.runs import run_context
 from heldout.cli.tune_options import (
@@ -15,7 +16,6 @@ from heldout.cli.tune_options import (
     TuneOptions,
     check_options,
     fixed_search,
-    inner_named,
     inner_of_nested_scores,
     space_option,
 )

@@ -10,10 +10,10 @@ from heldout._text import counted
 from heldout.cli import tune_options
 from heldout.cli.console import Console, command_of
 from heldout.cli.files import folder_for, save_model, write_report_files
+from heldout.cli.fold_options import inner_named
 from heldout.cli.options import DATA, RUNNING
 from heldout.cli.result import run_document
 from heldout.cli.runs import resumable, run_context, run_session
-from heldout.cli.tune_options import inner_named
 from heldout.data.checks import COMPARED_SCORES, check_method_name
 from heldout.errors import InputError
 

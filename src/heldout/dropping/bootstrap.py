@@ -13,7 +13,8 @@ from heldout.dropping.base import Course, Racing, Standing, Verdict, verdict
 from heldout.errors import InputError
 from heldout.metrics.base import Metric, oriented, quiet_if_foreign
 from heldout.metrics.custom import OpaqueMetric
-from heldout.selection.base import NONE_CHOSEN, tie_exactly
+from heldout.selection.base import NONE_CHOSEN
+from heldout.selection.best import tie_exactly
 from heldout.selection.bootstrap_draws import Draws, UndefinedDrawsError, always, map_blocks
 
 Against: TypeAlias = Literal["current_best", "best_of_each", "double"]

@@ -20,7 +20,8 @@ from heldout._types import Booleans, Counts, Floats, Indices, Weightings
 from heldout.dropping.base import DropRule
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.metrics.base import oriented
-from heldout.selection.base import NONE_CHOSEN, Choice, tie_exactly
+from heldout.selection.base import NONE_CHOSEN, Choice
+from heldout.selection.best import tie_exactly
 from heldout.selection.bootstrap_draws import UndefinedDrawsError, inner_counts
 from heldout.selection.replay import SelectionReplay
 

@@ -25,7 +25,7 @@ from heldout.folds.splits import Folds, Split
 from heldout.metrics.base import Metric, Signed, oriented
 from heldout.metrics.regression import R2, MeanSquaredError
 from heldout.metrics.row_losses import OfRowLosses
-from heldout.selection.base import tie_exactly
+from heldout.selection.best import tie_exactly
 from heldout.selection.rank_rules import RankOverRepeats
 
 ATTEMPTS = 100

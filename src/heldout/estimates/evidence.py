@@ -19,7 +19,8 @@ from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, needed_codes, oriented, quiet_if_foreign
 from heldout.metrics.constant_model import constant_score
 from heldout.selection import Rule
-from heldout.selection.base import NONE_CHOSEN, Choice, is_best_score
+from heldout.selection.base import NONE_CHOSEN, Choice
+from heldout.selection.best import is_best_score
 from heldout.selection.bootstrap_draws import RowBlocks
 from heldout.selection.replay import FoldReplay, SelectionReplay
 

@@ -35,13 +35,7 @@ from heldout.estimates.data_flags import flag_of_upside_down
 from heldout.estimates.evidence import Candidates
 from heldout.estimates.from_matrix import evidence_of, on_scale_of_folds, select
 from heldout.estimates.input_arrays import ResponseName
-from heldout.estimates.question import (
-    AnyAggregate,
-    BlockLength,
-    Question,
-    Scales,
-    settings_of,
-)
+from heldout.estimates.question import AnyAggregate, BlockLength, Question, Scales, settings_of
 from heldout.estimates.types import Alternative, Estimate
 from heldout.flags import Flag
 from heldout.metrics import check_fits, metric_named

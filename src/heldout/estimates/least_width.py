@@ -29,13 +29,7 @@ from scipy.stats import rankdata
 from heldout._types import Array, Booleans, Floats, Indices
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.estimates.evidence import Candidates, Evidence
-from heldout.estimates.intervals import (
-    NO_WIDTH,
-    Reached,
-    has_no_width,
-    no_interval,
-    standard_error_of_area,
-)
+from heldout.estimates.intervals import NO_WIDTH, Reached, has_no_width, no_interval, standard_error_of_area
 from heldout.estimates.types import Alternative, Interval
 from heldout.flags import Flag
 from heldout.metrics.aggregate import aggregate_score

@@ -14,13 +14,7 @@ import numpy as np
 
 from heldout._text import counted
 from heldout._version import versions
-from heldout.configurations import (
-    Configuration,
-    NotHashableError,
-    canonical_form,
-    estimators_within,
-    source_of,
-)
+from heldout.configurations import Configuration, NotHashableError, canonical_form, estimators_within, source_of
 from heldout.errors import StoreError
 from heldout.execution.fit import Work
 from heldout.execution.sharing.groups import Share, Sharing

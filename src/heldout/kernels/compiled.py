@@ -11,11 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cython_blas
 
 from heldout._types import Array, Booleans, Codes, Counts, Floats, Indices, Weightings
-from heldout.kernels import (
-    _core,
-    reference,
-    reference_curves,
-)
+from heldout.kernels import _core, reference, reference_curves
 from heldout.kernels.reference import accumulator, check_columns, check_weightings, refuse_overlap
 
 MOST_STEPS = 1 << 24

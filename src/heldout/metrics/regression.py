@@ -10,15 +10,7 @@ from heldout.data.checks import check_number
 from heldout.data.task import TaskKind, Truth
 from heldout.kernels.dispatch import Medians, RankCorrelations, total_weight
 from heldout.kernels.reference import weighted_sum
-from heldout.metrics.base import (
-    Derived,
-    Metric,
-    Needs,
-    Rescaled,
-    Response,
-    Sums,
-    hold_two_values,
-)
+from heldout.metrics.base import Derived, Metric, Needs, Rescaled, Response, Sums, hold_two_values
 from heldout.metrics.row_losses import Finish, OfRowLosses, loss_sums
 
 

@@ -22,9 +22,9 @@ from heldout.protocols.algorithms.comparison import (
     AlgorithmSelections,
     ComparedAlgorithm,
     FitCosts,
-    Relevance,
 )
 from heldout.protocols.algorithms.protocol import compare_algorithms
+from heldout.protocols.algorithms.relevance import Relevance
 from heldout.protocols.learning_curve import CurvePoint, LearningCurve, PowerLaw, learning_curve
 from heldout.protocols.nested.estimate import Agreement, NestedEstimate, OuterFold
 from heldout.protocols.nested.intervals import BatesHastieTibshirani

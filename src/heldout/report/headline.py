@@ -10,7 +10,7 @@ from heldout._record import json_number
 from heldout._text import counted, ends_text, number_text
 from heldout._types import Floats
 from heldout.estimates.base import quantity_sentence
-from heldout.estimates.bootstrap import CONTROL
+from heldout.estimates.control import CONTROL
 from heldout.estimates.methods.bbc import CALIBRATED_INTERVAL
 from heldout.estimates.types import Estimate, is_uncorrected, optimism_beyond_rounding, was_named
 from heldout.flags import Flag

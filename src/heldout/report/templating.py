@@ -12,7 +12,7 @@ from typing import Any
 from heldout._text import counted, ends_text, markdown_text, number_text, printable
 from heldout.metrics.named import in_sentence
 from heldout.protocols.words import method_words
-from heldout.references import REFERENCES
+from heldout.references import CITATIONS
 from heldout.report.entries import Facts
 from heldout.report.labels import setting_text
 from heldout.report.ranking import share_text
@@ -168,13 +168,13 @@ _OF_LATEX = str.maketrans(
         ">": r"\textgreater{}", "|": r"\textbar{}", **{character: f"\\{character}" for character in "&%$#_{}"},
     }
 )  # fmt: skip
-_FORMS: Mapping[str, tuple[Callable[[str], str], Callable[[Iterable[str]], str]]] = {
-    "html": (escaped, str),
-    "text": (printable, lambda keys: f"({'; '.join(REFERENCES[key].cited for key in keys)})"),
-    "latex": (lambda text: printable(text).translate(_OF_LATEX), lambda keys: rf"\citep{{{','.join(keys)}}}"),
-    "markdown": (markdown_text, lambda keys: f"[{'; '.join(f'@{key}' for key in keys)}]"),
+_FORMS: Mapping[str, Callable[[str], str]] = {
+    "html": escaped,
+    "text": printable,
+    "latex": lambda text: printable(text).translate(_OF_LATEX),
+    "markdown": markdown_text,
 }
-"""How each form writes values, without control characters, and works."""
+"""How each form writes values, without control characters."""
 
 
 def filled(template: str | Path, values: Mapping[str, Any], form: str = "html") -> str:
@@ -209,14 +209,14 @@ def _environment() -> Any:
         if hasattr(value, "__html__"):  # our own markup
             return value
         form = context.get("form", "html")
-        return safe(_FORMS[form][0](f"{value:,}" if type(value) is int and form != "html" else str(value)))
+        return safe(_FORMS[form](f"{value:,}" if type(value) is int and form != "html" else str(value)))
 
     @jinja2.pass_context
     def cite(context: Any, keys: str | Iterable[str]) -> Any:
         """A space and works by their keys; nothing without any."""
         keys = [keys] if isinstance(keys, str) else list(dict.fromkeys(keys))
         context["cited"].update(dict.fromkeys(keys))
-        return safe(f" {_FORMS[context['form']][1](keys)}" if keys else "")
+        return safe(f" {CITATIONS[context['form']](keys)}" if keys else "")
 
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=written,

@@ -8,7 +8,6 @@ from heldout.data.checks import called, unknown_selection
 from heldout.errors import InputError
 from heldout.selection.base import (
     NONE_CHOSEN,
-    Best,
     Choice,
     Library,
     ScoreTable,
@@ -16,6 +15,7 @@ from heldout.selection.base import (
     SelectionRule,
     WeightRule,
 )
+from heldout.selection.best import Best
 from heldout.selection.callables import CallableRefit, CallableRule
 from heldout.selection.ensembles import GreedyEnsemble, TopK
 from heldout.selection.rank_rules import AverageRank, RankOverRepeats

@@ -20,15 +20,8 @@ from heldout.errors import InputError
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, Rescaled, Signed, Statistic, oriented
 from heldout.metrics.row_losses import MeanLoss, OfRowLosses
-from heldout.selection.base import (
-    NONE_CHOSEN,
-    Choice,
-    Library,
-    WeightRule,
-    checked_weights,
-    of_weights,
-    tie_exactly,
-)
+from heldout.selection.base import NONE_CHOSEN, Choice, Library, WeightRule, checked_weights, of_weights
+from heldout.selection.best import tie_exactly
 
 CELLS_AT_ONCE = 4_000_000
 """Predictions of ensembles that are held at once."""

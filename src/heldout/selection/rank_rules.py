@@ -11,7 +11,8 @@ from heldout._types import Booleans, Floats, Indices
 from heldout.data.checks import check_count
 from heldout.errors import InputError
 from heldout.metrics.base import is_number
-from heldout.selection.base import ScoreTable, SelectionRule, first_greatest, tie_exactly
+from heldout.selection.base import ScoreTable, SelectionRule
+from heldout.selection.best import first_greatest, tie_exactly
 
 
 @dataclass(frozen=True)

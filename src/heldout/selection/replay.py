@@ -25,11 +25,8 @@ from heldout.selection.base import (
     WeightRule,
     checked_choice,
     choices,
-    first_greatest_of_tied,
-    is_best_score,
-    of_all_tied,
-    tie_exactly,
 )
+from heldout.selection.best import first_greatest_of_tied, is_best_score, of_all_tied, tie_exactly
 from heldout.selection.ensembles import Averages, weigh
 
 
@@ -232,7 +229,7 @@ def chosen_columns(
 
     Examples
     --------
-    >>> from heldout.selection.base import Best
+    >>> from heldout.selection.best import Best
     >>> scores = np.array([[[0.3], [0.1 + 0.2]], [[0.3], [0.4]]])
     >>> chosen_columns(Best(), scores, np.array([0, 2]), [{}, {}, {}], ["accuracy"]).tolist()
     [0, 1]

@@ -10,15 +10,8 @@ from heldout._types import Booleans, Floats, Indices
 from heldout.data.checks import check_number
 from heldout.errors import InputError, NoExit
 from heldout.metrics.base import is_number
-from heldout.selection.base import (
-    ScoreTable,
-    SelectionFailedError,
-    SelectionRule,
-    best_score,
-    first_greatest,
-    not_below,
-    tie_exactly,
-)
+from heldout.selection.base import ScoreTable, SelectionFailedError, SelectionRule
+from heldout.selection.best import best_score, first_greatest, not_below, tie_exactly
 
 MEASURED = "measured"
 """The complexity that is counted in the fitted models of a search."""

@@ -10,7 +10,8 @@ from heldout._streams import stream
 from heldout.errors import InputError
 from heldout.estimates import BBC
 from heldout.kernels.dispatch import draw_units
-from heldout.selection.base import NONE_CHOSEN, Choice, joined, of_all_tied
+from heldout.selection.base import NONE_CHOSEN, Choice, joined
+from heldout.selection.best import of_all_tied
 
 AVERAGE = BBC(ties="average")
 

@@ -16,7 +16,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
-from heldout.protocols.algorithms.comparison import differences_of, relevance_of
+from heldout.protocols.algorithms.comparison import differences_of
+from heldout.protocols.algorithms.relevance import relevance_of
 
 X, Y = (part[::5] for part in load_breast_cancer(return_X_y=True))
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=2)

@@ -18,14 +18,7 @@ from heldout_papers.bias.moments import BiasMoments, Moments, beta_text
 from heldout_papers.bias.protocols import PROTOCOLS
 from heldout_papers.bias.setting import ACCURACY, BETAS, CONFIGURATIONS, ROWS, BiasSetting, checked_settings
 from heldout_papers.engine.arguments import checked_names, checked_sizes
-from heldout_papers.engine.batches import (
-    Batch,
-    BatchCallback,
-    Columns,
-    StudyJob,
-    StudyPlan,
-    study,
-)
+from heldout_papers.engine.batches import Batch, BatchCallback, Columns, StudyJob, StudyPlan, study
 from heldout_papers.engine.results import StudyResult, long_rows
 
 BATCH = 25

@@ -4,14 +4,7 @@ from typing import Any
 
 import click
 
-from heldout_papers.cli.options import (
-    StudyOptions,
-    names_typed,
-    numbers,
-    option,
-    pairs_of_numbers,
-    whole_numbers,
-)
+from heldout_papers.cli.options import StudyOptions, names_typed, numbers, option, pairs_of_numbers, whole_numbers
 from heldout_papers.cli.study import PreparedStudy, study_command
 
 PARTS = ("independent", "correlated", "tables")

@@ -2,14 +2,7 @@
 
 import click
 
-from heldout_papers.cli.options import (
-    StudyOptions,
-    names_typed,
-    numbers,
-    option,
-    pairs_of_numbers,
-    whole_numbers,
-)
+from heldout_papers.cli.options import StudyOptions, names_typed, numbers, option, pairs_of_numbers, whole_numbers
 from heldout_papers.cli.study import PreparedStudy, study_command
 
 TASKS = ("binary", "multiclass", "regression", "survival")

@@ -19,13 +19,7 @@ from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.estimate import estimate
 from heldout.estimates.types import Estimate
 from heldout.predictions import HeldOutPredictions
-from heldout_papers.corrections.designs import (
-    Design,
-    Size,
-    scorer_of,
-    seed_of,
-    tables_of,
-)
+from heldout_papers.corrections.designs import Design, Size, scorer_of, seed_of, tables_of
 from heldout_papers.corrections.draws import DrawFolder, DrawSource, KeptDraw, sample, search_of
 from heldout_papers.corrections.matrix import direction
 from heldout_papers.corrections.scores import BedScoring

@@ -21,14 +21,7 @@ from heldout.estimates.candidates import check_selects
 from heldout.metrics.base import Metric
 from heldout.metrics.named import check_fits, metric_named
 from heldout_papers.engine.arguments import checked_sizes
-from heldout_papers.engine.batches import (
-    Batch,
-    BatchCallback,
-    Columns,
-    StudyJob,
-    StudyPlan,
-    study,
-)
+from heldout_papers.engine.batches import Batch, BatchCallback, Columns, StudyJob, StudyPlan, study
 from heldout_papers.flat_vs_nested.algorithm_results import (
     AlgorithmResult,
     CrossValidation,

@@ -25,14 +25,7 @@ from heldout.folds.splits import make_folds
 from heldout.metrics.base import Metric
 from heldout.metrics.named import metric_named, scorer
 from heldout_papers.engine.arguments import checked_sizes
-from heldout_papers.engine.batches import (
-    Batch,
-    BatchCallback,
-    Columns,
-    StudyJob,
-    StudyPlan,
-    study,
-)
+from heldout_papers.engine.batches import Batch, BatchCallback, Columns, StudyJob, StudyPlan, study
 from heldout_papers.intervals.light import light
 from heldout_papers.intervals.methods import (
     LEAST_EVENTS,

@@ -18,14 +18,7 @@ import numpy as np
 from heldout._streams import RandomState, entropy_of
 from heldout.errors import InputError
 from heldout_papers.engine.arguments import checked_sizes
-from heldout_papers.engine.batches import (
-    Batch,
-    BatchCallback,
-    Columns,
-    StudyJob,
-    StudyPlan,
-    study,
-)
+from heldout_papers.engine.batches import Batch, BatchCallback, Columns, StudyJob, StudyPlan, study
 from heldout_papers.engine.results import StudyResult, check_columns, long_rows
 from heldout_papers.intervals.inclusion import (
     Inclusion,

@@ -28,14 +28,7 @@ from heldout.folds.splits import make_folds
 from heldout.metrics.base import Metric, times_of
 from heldout.metrics.named import check_fits, metric_named, scorer
 from heldout_papers.engine.arguments import checked_sizes
-from heldout_papers.engine.batches import (
-    Batch,
-    BatchCallback,
-    Columns,
-    StudyJob,
-    StudyPlan,
-    study,
-)
+from heldout_papers.engine.batches import Batch, BatchCallback, Columns, StudyJob, StudyPlan, study
 from heldout_papers.search.direct_bootstrap import direct_bootstrap
 from heldout_papers.search.fits import RowFits
 from heldout_papers.search.held_out import held_out

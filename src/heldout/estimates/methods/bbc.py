@@ -11,18 +11,8 @@ from heldout.data.checks import check_choice
 from heldout.errors import InputError
 from heldout.estimates import intervals
 from heldout.estimates.base import OVER_TRAINING_SETS, MethodWords, conclude, no_value
-from heldout.estimates.bootstrap import (
-    Resamples,
-    RowBootstrap,
-    Ties,
-    bootstrap,
-    control_of,
-    failures_of,
-    flags_of_control,
-    flags_of_draws,
-    is_unbiased,
-    provenance_of_control,
-)
+from heldout.estimates.bootstrap import Resamples, RowBootstrap, Ties, bootstrap, failures_of, flags_of_draws
+from heldout.estimates.control import control_of, flags_of_control, is_unbiased, provenance_of_control
 from heldout.estimates.data_flags import flags_of_choice, flags_of_dependence
 from heldout.estimates.evidence import TIES, TIES_SHARED, Candidates, RowTable
 from heldout.estimates.least_width import with_least_width

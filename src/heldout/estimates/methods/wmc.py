@@ -22,7 +22,7 @@ from heldout.estimates.evidence import Evidence
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 from heldout.metrics.base import oriented
-from heldout.selection.base import Best
+from heldout.selection.best import Best
 
 NO_VARIANCE = 1e-7
 """The variance of a mean that did not vary: the authors' number, put in after the factor of Nadeau and Bengio."""

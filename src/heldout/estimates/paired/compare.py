@@ -15,7 +15,7 @@ from heldout._types import Booleans, Floats, Indices
 from heldout.data.checks import check_number
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Method
-from heldout.estimates.bootstrap import is_unbiased
+from heldout.estimates.control import is_unbiased
 from heldout.estimates.evidence import Candidates, needs_one_configuration
 from heldout.estimates.input_arrays import ResponseName
 from heldout.estimates.inputs import Inputs, read_inputs
@@ -37,7 +37,7 @@ from heldout.estimates.types import Alternative, Interval
 from heldout.flags import Flag
 from heldout.metrics.base import oriented
 from heldout.metrics.custom import OpaqueMetric
-from heldout.selection.base import Best
+from heldout.selection.best import Best
 
 
 @dataclass(frozen=True, eq=False)

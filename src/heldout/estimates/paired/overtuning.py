@@ -22,7 +22,7 @@ from heldout._types import Floats, Indices
 from heldout.configurations import Configuration, are_same
 from heldout.data.task import Truth
 from heldout.errors import InputError
-from heldout.estimates.bootstrap import is_unbiased
+from heldout.estimates.control import is_unbiased
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.paired.scores import PairedScores, curve_points, mean_best, own_controls, paired_scores
 from heldout.estimates.question import Question

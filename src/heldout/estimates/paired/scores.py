@@ -19,7 +19,8 @@ from heldout.estimates.bootstrap import draws_of, map_draws, undrawable_rows
 from heldout.estimates.evidence import Candidates
 from heldout.estimates.types import Interval
 from heldout.metrics.base import oriented
-from heldout.selection.base import NONE_CHOSEN, tie_exactly
+from heldout.selection.base import NONE_CHOSEN
+from heldout.selection.best import tie_exactly
 from heldout.selection.bootstrap_draws import out_of_bag
 
 FOLD_FACTOR = 1.5

@@ -9,20 +9,19 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import stdtr
 
-from heldout._record import Record, TextTable, json_number, rows_table
-from heldout._text import counted, number_text
+from heldout._record import Record, TextTable, rows_table
+from heldout._text import counted
 from heldout._types import Floats
 from heldout.estimates.intervals import interval_around
 from heldout.estimates.methods.corrected_t import nadeau_bengio
 from heldout.estimates.types import Estimate, Interval, is_uncorrected
 from heldout.methods_text import WithMethodsText
 from heldout.metrics.custom import OpaqueMetric
+from heldout.protocols.algorithms.relevance import Relevance, exceeds, score_text
 from heldout.result import Evaluation
 
 _DIFFERENCE = OpaqueMetric("difference of nested scores")
 """Greater is better, and without bounds."""
-
-ARTICLE, GIVEN = "article", "given"
 
 
 @dataclass(frozen=True)
@@ -66,78 +65,7 @@ class AlgorithmDifference(Record):
         if self.value == 0:
             return "as good"
         side = "" if np.isnan(self.value) else " better" if self.value > 0 else " worse"
-        return f"{_number(abs(self.value))}{side}"
-
-
-@dataclass(frozen=True)
-class Relevance(Record):
-    """What the nested selection gains over the flat one, and the threshold from which a difference is relevant.
-
-    Attributes
-    ----------
-    gain : float
-        Nested score of the algorithm that nested scores select, minus the nested score of the one that flat scores
-        select; 0 if they are the same, never negative.
-    threshold : float
-        Absolute differences above it are relevant.
-    source : {"article", "given"}
-        The rule of Wainer and Cawley, or the user's own number.
-    is_relevant : bool or None
-        None without a gain or a threshold.
-    """
-
-    gain: float
-    threshold: float
-    source: str
-    is_relevant: bool | None
-
-    def __str__(self) -> str:
-        if self.is_relevant is None:
-            return "Whether the nested selection gains anything is unknown, because a score is missing."
-        verdict = "is relevant" if self.is_relevant else "is not relevant"
-        return (
-            f"The nested selection gains {_number(self.gain)} over the flat one; the threshold is "
-            f"{_number(self.threshold)}, so this {verdict}."
-        )
-
-
-def relevance_of(
-    flat: Floats, nested: Floats, by_flat: int | None, by_nested: int | None, threshold: float | None
-) -> Relevance:
-    """The gain of the nested selection, against a threshold.
-
-    Wainer and Cawley (2021, section 2.1, equations 11 and 12) take, for each of the two algorithms selected, the
-    error of the nested score against the score on future rows, and the smaller of the two errors. There are no
-    future rows here. Appendix A (first alternative analysis) has a form without them, |nested - flat|, which
-    is the default.
-
-    - ``flat``, ``nested`` (A,): oriented, greater = better.
-    - ``by_flat``, ``by_nested``: the algorithms that they select.
-    - ``threshold``: the user's own; None for that of the article.
-
-    Examples
-    --------
-    >>> relevance_of(np.array([0.90, 0.89]), np.array([0.80, 0.85]), 0, 1, None)  # the smaller of .10 and .04
-    Relevance(gain=0.05, threshold=0.04, source='article', is_relevant=True)
-    """
-    source = ARTICLE if threshold is None else GIVEN
-    if by_flat is None or by_nested is None:
-        return Relevance(float("nan"), float("nan") if threshold is None else threshold, source, None)
-    gain = _rounded(nested[by_nested] - nested[by_flat])
-    if threshold is None:
-        # The smaller of the two errors, as the article has it; a missing score leaves no threshold.
-        errors = [abs(nested[each] - flat[each]) for each in (by_flat, by_nested)]
-        threshold = _rounded(min(errors)) if not np.isnan(errors).any() else float("nan")
-    return Relevance(gain, threshold, source, _exceeds(gain, threshold))
-
-
-def _rounded(value: float) -> float:
-    """Without the last bits, in which equal means can differ."""
-    return float(np.round(value, 14))
-
-
-def _exceeds(value: float, threshold: float) -> bool | None:
-    return None if np.isnan(value) or np.isnan(threshold) else bool(abs(value) > threshold)
+        return f"{score_text(abs(self.value))}{side}"
 
 
 def differences_of(
@@ -176,7 +104,7 @@ def differences_of(
                 interval_around(spread, _DIFFERENCE, level, "two-sided"),
                 # A p-value times the number of pairs is no probability above 1; NaN stays NaN.
                 min(1.0, len(pairs) * p_value) if p_value == p_value else p_value,
-                _exceeds(spread.center, threshold),
+                exceeds(spread.center, threshold),
             )
         )
     return tuple(found)
@@ -416,10 +344,10 @@ class AlgorithmComparison(Record, WithMethodsText):
         if math.isnan(self.overall.value):
             return f"{deploy}."
         all_of_them = counted(len(self.evaluation.configurations), "configuration")
-        before = f" (uncorrected {_number(self.overall.uncorrected)})"
+        before = f" (uncorrected {score_text(self.overall.uncorrected)})"
         interval = "" if self.overall.interval is None else f" {self.overall.interval}"
         return (
-            f"{deploy}: {self.metric} {_number(self.overall.value)}{interval}, "
+            f"{deploy}: {self.metric} {score_text(self.overall.value)}{interval}, "
             f"{'corrected' if self.is_corrected else 'not corrected'} for the choice among all {all_of_them} of "
             f"{counted(len(self.algorithms), 'algorithm')}{before if self.is_corrected else ''}."
         )
@@ -437,13 +365,9 @@ class AlgorithmComparison(Record, WithMethodsText):
             return ""
         nested, value = self[name].nested, self.overall.value
         excess = nested - value if self.greater_is_better else value - nested
-        if excess <= 0 or _number(nested) == _number(value):
+        if excess <= 0 or score_text(nested) == score_text(value):
             return ""
         return (
-            f"The best nested score, {_number(nested)} of {name}, is the best of {len(self.algorithms)} and "
-            f"flatters by about {_number(excess)}: the model to deploy is expected at {_number(value)}."
+            f"The best nested score, {score_text(nested)} of {name}, is the best of {len(self.algorithms)} and "
+            f"flatters by about {score_text(excess)}: the model to deploy is expected at {score_text(value)}."
         )
-
-
-def _number(value: float) -> str:
-    return number_text(json_number(value), 4)

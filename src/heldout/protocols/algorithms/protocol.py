@@ -31,13 +31,8 @@ from heldout.flags import Flag
 from heldout.metrics.base import Metric
 from heldout.predictions import ranks
 from heldout.protocols.algorithms import comparison
-from heldout.protocols.algorithms.run import (
-    algorithm_plan,
-    choice_of,
-    n_dropped,
-    part_of_results,
-    run_algorithms,
-)
+from heldout.protocols.algorithms.relevance import ARTICLE, Relevance, relevance_of
+from heldout.protocols.algorithms.run import algorithm_plan, choice_of, n_dropped, part_of_results, run_algorithms
 
 Deploy = Literal["flat", "corrected", "nested"]
 DEPLOY = cast("tuple[Deploy, ...]", COMPARED_SCORES)
@@ -264,9 +259,7 @@ def algorithms_of_search(
     scores = {by: sign * np.array([getattr(each, name) for each in compared]) for by, name in by_score.items()}
     best = {by: _best(values) for by, values in scores.items()}
     names = list(columns)
-    relevance = comparison.relevance_of(
-        scores["flat"], scores["nested"], best["flat"], best["nested"], settings.relevant
-    )
+    relevance = relevance_of(scores["flat"], scores["nested"], best["flat"], best["nested"], settings.relevant)
     outer = sign * np.array([each.outer_scores for each in compared]).T
     # An algorithm without a nested score has scores of some folds, which would make differences of another mean.
     outer[:, np.isnan(scores["nested"])] = np.nan
@@ -316,7 +309,7 @@ def _notes(
     overall: Estimate,
     by: str,
     settings: AlgorithmSettings,
-    relevance: comparison.Relevance,
+    relevance: Relevance,
     n_pairs: int,
 ) -> tuple[str, ...]:
     n_algorithms = counted(len(compared), "algorithm")
@@ -333,7 +326,7 @@ def _notes(
             f"the first interval of a difference is for that pair alone, the second (Bonferroni) for all "
             f"{counted(n_pairs, 'pair')} together."
         )
-    if relevance.source == comparison.ARTICLE and relevance.threshold == 0:
+    if relevance.source == ARTICLE and relevance.threshold == 0:
         notes.append(
             "the flat and the nested score of a selected algorithm are equal, so that the threshold of Wainer and "
             "Cawley is 0; give your own with `relevant=0.01`."

@@ -21,13 +21,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
 from heldout._types import Array, Floats
-from heldout.kernels.dispatch import (
-    KERNELS,
-    exponentials,
-    hyperbolic_tangents,
-    inner_products,
-    squared_distances,
-)
+from heldout.kernels.dispatch import KERNELS, exponentials, hyperbolic_tangents, inner_products, squared_distances
 from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value, weights_only
 from heldout.spaces.submodels.linear import row_weights
 

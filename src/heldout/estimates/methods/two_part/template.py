@@ -30,7 +30,8 @@ from heldout.estimates.types import Estimate, Interval
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, Statistic, is_pair_based, oriented
 from heldout.metrics.ranking import Reading, Share, reading_of
-from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, tie_exactly
+from heldout.selection.base import NONE_CHOSEN, SelectionFailedError
+from heldout.selection.best import tie_exactly
 
 MOST_ATTEMPTS = 1000
 

@@ -20,7 +20,7 @@ from heldout.flags import Flag
 from heldout.kernels.dispatch import LossSums, draw_units
 from heldout.metrics.ranking import Share
 from heldout.metrics.row_losses import most_drawn
-from heldout.selection.base import tie_exactly
+from heldout.selection.best import tie_exactly
 from heldout.selection.bootstrap_draws import map_blocks
 
 STRONGEST = 48.0
