@@ -63,9 +63,10 @@ def as_estimate_prints() -> Callable[[Any], Any]:
 
 @pytest.fixture(autouse=True)
 def page(request: pytest.FixtureRequest) -> None:
-    """The page of a report is drawn only where a test is marked."""
-    if request.node.get_closest_marker("draws_report") is None:
-        request.getfixturevalue("short_page")
+    """The page of a report is drawn only where a test is marked, or asks for its words alone."""
+    if request.node.get_closest_marker("draws_report") or "page_of_words" in request.fixturenames:
+        return
+    request.getfixturevalue("short_page")
 
 
 @pytest.fixture

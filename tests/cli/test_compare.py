@@ -23,7 +23,7 @@ def read(name: str) -> Any:
     return json.loads(Path("out", name).read_text(encoding="utf-8"))
 
 
-@pytest.mark.draws_report
+@pytest.mark.usefixtures("page_of_words")
 def test_it_compares_resumes_and_is_drawn_again(run: Run, document: Run) -> None:
     ended = run(COMPARE)
     assert "16 fits in all." in ended.out  # 3 · 3 in folds, 2 · 3 without pairs of folds, and the model

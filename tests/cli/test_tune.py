@@ -180,6 +180,4 @@ def test_report_is_drawn_again_from_what_the_folder_holds(run: Run, finished: An
     drawn = Path("out/report.html").read_text(encoding="utf-8")
     Path("out/report.html").unlink()
     run("report out")
-    run("report out --to copy.html")
     assert Path("out/report.html").read_text(encoding="utf-8") == drawn
-    assert Path("copy.html").read_text(encoding="utf-8") == drawn

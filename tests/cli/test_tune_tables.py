@@ -59,8 +59,7 @@ def study(command: Run) -> None:
     frame.to_csv("study.csv", index=False)
 
 
-@pytest.mark.draws_report
-@pytest.mark.usefixtures("study")
+@pytest.mark.usefixtures("study", "page_of_words")
 def test_a_study_becomes_a_model_an_estimate_and_a_report(document: Run, run: Run) -> None:
     ended = run(SURVIVAL)
     for said in (

@@ -78,13 +78,13 @@ class Searches(NamedTuple):
     random: Callable[..., Any]
 
     def logistic(self, **settings: Any) -> Any:
-        return self.grid(LogisticRegression(), C, **{"cv": 3} | settings)
+        return self.grid(LogisticRegression(), C, **{"cv": 2} | settings)
 
     def ridge(self, **settings: Any) -> Any:
-        return self.grid(Ridge(), ALPHA, **{"cv": 3} | settings)
+        return self.grid(Ridge(), ALPHA, **{"cv": 2} | settings)
 
     def nested(self) -> Any:
-        return self.grid(make_pipeline(StandardScaler(), SVC()), {"svc__C": [0.1, 1.0]}, cv=3)
+        return self.grid(make_pipeline(StandardScaler(), SVC()), {"svc__C": [0.1, 1.0]}, cv=2)
 
 
 THEIRS = Searches(GridSearchCV, RandomizedSearchCV)
@@ -118,7 +118,7 @@ def routing() -> Iterator[None]:
 def cross_validation(s: Searches) -> Any:
     search = s.logistic(scoring="roc_auc")
     table = cross_validate(
-        search, X, Y, cv=3, scoring=["accuracy", "roc_auc"], return_train_score=True, return_estimator=True
+        search, X, Y, cv=2, scoring=["accuracy", "roc_auc"], return_train_score=True, return_estimator=True
     )
     models = [model.best_params_ for model in table.pop("estimator")]
     return models, {key: table[key] for key in table if "time" not in key}
@@ -126,7 +126,7 @@ def cross_validation(s: Searches) -> Any:
 
 @case
 def own_score_of_outer_folds(s: Searches) -> Any:
-    return cross_val_score(s.logistic(scoring="neg_log_loss"), X, Y, cv=3)
+    return cross_val_score(s.logistic(scoring="neg_log_loss"), X, Y, cv=2)
 
 
 @case
@@ -137,7 +137,7 @@ def predictions_of_outer_folds(s: Searches) -> Any:
 @case
 def a_validation_curve(s: Searches) -> Any:
     return validation_curve(
-        s.logistic(), X, Y, param_name="estimator__fit_intercept", param_range=[True, False], cv=3
+        s.logistic(), X, Y, param_name="estimator__fit_intercept", param_range=[True, False], cv=2
     )
 
 
@@ -162,14 +162,14 @@ def calibration(s: Searches) -> Any:
 
 @case
 def a_tuned_threshold(s: Searches) -> Any:
-    model = TunedThresholdClassifierCV(s.logistic(cv=2), scoring="f1", cv=2, thresholds=5).fit(X, Y)
+    model = TunedThresholdClassifierCV(s.logistic(), scoring="f1", cv=2, thresholds=5).fit(X, Y)
     return model.best_threshold_, model.best_score_, model.predict(X)
 
 
 @case
 def stacking(s: Searches) -> Any:
     models = [("search", s.logistic()), ("bayes", GaussianNB())]
-    return StackingClassifier(models, final_estimator=s.logistic(), cv=3).fit(X, Y).predict_proba(X)
+    return StackingClassifier(models, final_estimator=s.logistic(), cv=2).fit(X, Y).predict_proba(X)
 
 
 @case
@@ -180,7 +180,7 @@ def voting(s: Searches) -> Any:
 
 @case
 def bagging(s: Searches) -> Any:
-    bags = BaggingRegressor(s.ridge(), n_estimators=3, max_features=2, random_state=0)
+    bags = BaggingRegressor(s.ridge(), n_estimators=2, max_features=2, random_state=0)
     return bags.fit(REAL, NUMBERS).predict(REAL)
 
 
@@ -204,14 +204,14 @@ def a_model_for_each_class(s: Searches) -> Any:
 @case
 def a_transformed_target(s: Searches) -> Any:
     model = TransformedTargetRegressor(s.ridge(), transformer=StandardScaler())
-    inside = s.grid(TransformedTargetRegressor(Ridge()), {"regressor__alpha": [0.1, 10.0]}, cv=3)
+    inside = s.grid(TransformedTargetRegressor(Ridge()), {"regressor__alpha": [0.1, 10.0]}, cv=2)
     return model.fit(REAL, NUMBERS).predict(REAL), results(inside.fit(REAL, NUMBERS))
 
 
 @case
 def selection_of_features(s: Searches) -> Any:
     coefficients = "best_estimator_.coef_"
-    search = s.logistic(cv=2)
+    search = s.logistic()
     choice = SelectFromModel(search, importance_getter=coefficients).fit(X, Y).get_support()
     ranks = RFE(search, n_features_to_select=2, importance_getter=coefficients).fit(X, Y).ranking_
     return choice, ranks
@@ -228,7 +228,7 @@ def the_last_step_of_a_pipeline(s: Searches) -> Any:
 
 @case
 def a_step_that_transforms(s: Searches) -> Any:
-    components = s.grid(PCA(), {"n_components": [1, 2]}, cv=3)
+    components = s.grid(PCA(), {"n_components": [1, 2]}, cv=2)
     return make_pipeline(components, Ridge()).fit(REAL, NUMBERS).predict(REAL)
 
 
@@ -239,7 +239,7 @@ def a_search_over_steps(s: Searches) -> Any:
         {"scale": [MinMaxScaler(), "passthrough"], "model__C": [0.1]},
         {"model": [GaussianNB(), DecisionTreeClassifier(max_depth=2, random_state=0)]},
     ]
-    return results(s.grid(steps, grid, cv=3).fit(X, Y))
+    return results(s.grid(steps, grid, cv=2).fit(X, Y))
 
 
 @case
@@ -247,7 +247,7 @@ def output_as_pandas(s: Searches) -> Any:
     pd = pytest.importorskip("pandas")
     rows = pd.DataFrame(REAL, columns=list("abcd"))
     labels = NUMBERS > 0
-    search = s.grid(PCA().set_output(transform="pandas"), {"n_components": [1, 2]}, cv=3).fit(rows)
+    search = s.grid(PCA().set_output(transform="pandas"), {"n_components": [1, 2]}, cv=2).fit(rows)
     pipeline = make_pipeline(StandardScaler().set_output(transform="pandas"), s.logistic()).fit(rows, labels)
     with sklearn.config_context(transform_output="pandas"):
         everywhere = make_pipeline(StandardScaler(), s.logistic()).fit(rows, labels).predict(rows)
@@ -277,7 +277,7 @@ def a_polars_table(s: Searches) -> Any:
 def texts(s: Searches) -> Any:
     texts = ["good day" if label else "bad night" for label in Y]
     model = make_pipeline(CountVectorizer(), LogisticRegression())
-    words = s.grid(model, {"countvectorizer__binary": [True, False]}, cv=3).fit(texts, ["no", "yes"] * 30)
+    words = s.grid(model, {"countvectorizer__binary": [True, False]}, cv=2).fit(texts, ["no", "yes"] * 30)
     return results(words), words.predict(texts)
 
 
@@ -289,9 +289,9 @@ def routed_groups_and_weights(s: Searches) -> Any:
     with routing():
         model = LogisticRegression().set_fit_request(sample_weight=True)
         scorer = copy.deepcopy(get_scorer("accuracy")).set_score_request(sample_weight=True)
-        search = s.grid(model, C, scoring=scorer, cv=GroupKFold(3))
+        search = s.grid(model, C, scoring=scorer, cv=GroupKFold(2))
         given = {"groups": GROUPS, "sample_weight": WEIGHTS}
-        outer = cross_validate(search, X, Y, cv=GroupKFold(3), scoring=scorer, params=given)
+        outer = cross_validate(search, X, Y, cv=GroupKFold(2), scoring=scorer, params=given)
         return results(search.fit(X, Y, **given)), outer["test_score"]
 
 
@@ -301,7 +301,7 @@ def routed_through_a_pipeline(s: Searches) -> Any:
         model = LogisticRegression().set_fit_request(sample_weight=True)
         scorer = make_scorer(accuracy_score).set_score_request(sample_weight=False)
         scaler = StandardScaler().set_fit_request(sample_weight=False)
-        pipeline = make_pipeline(scaler, s.grid(model, C, cv=3, scoring=scorer))
+        pipeline = make_pipeline(scaler, s.grid(model, C, cv=2, scoring=scorer))
         unrequested = error_of(lambda: s.logistic().fit(X, Y, sample_weight=WEIGHTS))
         return pipeline.fit(X, Y, sample_weight=WEIGHTS).predict_proba(X), unrequested
 
@@ -356,14 +356,14 @@ def a_search_of_a_search(s: Searches) -> Any:
 
 @case
 def a_search_inside_halving(s: Searches) -> Any:
-    halving = HalvingGridSearchCV(s.logistic(cv=2), {"estimator__tol": [1e-4, 1e-1]}, cv=2, random_state=0)
+    halving = HalvingGridSearchCV(s.logistic(), {"estimator__tol": [1e-4, 1e-1]}, cv=2, random_state=0)
     return results(halving.fit(X, Y))
 
 
 @case
 def halving_inside_a_search(s: Searches) -> Any:
     halving = HalvingGridSearchCV(LogisticRegression(), C, cv=2, random_state=0)
-    return results(s.grid(halving, {"estimator__fit_intercept": [True, False]}, cv=3).fit(X, Y))
+    return results(s.grid(halving, {"estimator__fit_intercept": [True, False]}, cv=2).fit(X, Y))
 
 
 # What a fitted search answers.
@@ -396,14 +396,14 @@ def responses_of_detectors_and_densities(s: Searches) -> Any:
     forest = s.grid(
         IsolationForest(n_estimators=3, random_state=0), {"max_samples": [10, 20]}, scoring=inliers, cv=2
     )
-    density = s.grid(KernelDensity(), {"bandwidth": [0.5, 1.0]}, cv=3).fit(X)
+    density = s.grid(KernelDensity(), {"bandwidth": [0.5, 1.0]}, cv=2).fit(X)
     forest.fit(X)
     return forest.score_samples(X), forest.predict(X), results(density), density.score_samples(X), density.score(X)
 
 
 @case
 def transformations(s: Searches) -> Any:
-    search = s.grid(PCA(), {"n_components": [1, 2]}, cv=3).fit(REAL)
+    search = s.grid(PCA(), {"n_components": [1, 2]}, cv=2).fit(REAL)
     return results(search), search.transform(REAL), search.inverse_transform(search.transform(REAL))
 
 
@@ -459,7 +459,7 @@ def failing_fits(s: Searches) -> Any:
     for value in (np.nan, 0.25):
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always")
-            search = s.grid(Failing(), grid, cv=3, error_score=value).fit(X, Y)
+            search = s.grid(Failing(), grid, cv=2, error_score=value).fit(X, Y)
         kinds = any(issubclass(each.category, FitFailedWarning) for each in seen)
         table = results(search)
         answers.append((kinds, {key: table[key] for key in table if key.startswith(("split", "best_"))}))
@@ -470,7 +470,7 @@ def failing_fits(s: Searches) -> Any:
 def only_failing_fits(s: Searches) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return error_of(lambda: s.grid(Failing(), {"fails": [True]}, cv=3).fit(X, Y))
+        return error_of(lambda: s.grid(Failing(), {"fails": [True]}, cv=2).fit(X, Y))
 
 
 def first(table: dict[str, Any]) -> int:
@@ -517,7 +517,7 @@ def scorers_of_a_fitted_search(s: Searches) -> Any:
 
 @case
 def random_draws_in_outer_folds(s: Searches) -> Any:
-    search = s.random(LogisticRegression(), {"C": loguniform(1e-2, 1e2)}, n_iter=2, cv=3, random_state=0)
+    search = s.random(LogisticRegression(), {"C": loguniform(1e-2, 1e2)}, n_iter=2, cv=2, random_state=0)
     return cross_val_predict(make_pipeline(StandardScaler(), search), X, Y, cv=2)
 
 
@@ -545,7 +545,7 @@ def wrong_settings(s: Searches) -> Any:
         lambda: s.grid(object(), {}).fit(X, Y),
         lambda: s.logistic().fit(X, Y[:-1]),
         lambda: s.logistic().fit(X),
-        lambda: s.logistic(cv=GroupKFold(3)).fit(X, Y),
+        lambda: s.logistic(cv=GroupKFold(2)).fit(X, Y),
         lambda: s.random(LogisticRegression(), C, n_iter=-1).fit(X, Y),
         lambda: s.random(LogisticRegression(), {"C": 1.0}).fit(X, Y),
     )
@@ -559,9 +559,9 @@ def test_the_same_lines_give_the_same(name: str) -> None:
 
 
 def test_the_estimate_leaves_everything_else_unchanged() -> None:
-    search = ho.HeldOutSearchCV(LogisticRegression(), C, cv=3, n_bootstraps=20, random_state=0)
+    search = ho.HeldOutSearchCV(LogisticRegression(), C, cv=2, n_bootstraps=20, random_state=0)
     pipeline = make_pipeline(StandardScaler(), search)
-    peer = make_pipeline(StandardScaler(), GridSearchCV(LogisticRegression(), C, cv=3))
-    same(cross_val_score(pipeline, X, Y, cv=3), cross_val_score(peer, X, Y, cv=3))
+    peer = make_pipeline(StandardScaler(), GridSearchCV(LogisticRegression(), C, cv=2))
+    same(cross_val_score(pipeline, X, Y, cv=2), cross_val_score(peer, X, Y, cv=2))
     same(results(pipeline.fit(X, Y)[-1]), results(peer.fit(X, Y)[-1]))
     assert np.isfinite(search.estimate_.value) and type(clone(search)) is ho.HeldOutSearchCV

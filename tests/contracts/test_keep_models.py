@@ -80,7 +80,7 @@ CASES = {
 
 
 def searched(estimator: Any, grid: Any, keep_models: str, **settings: Any) -> ho.HeldOutSearchCV:
-    settings = {"scoring": "roc_auc", "cv": 3, "n_bootstraps": 20, **settings}
+    settings = {"scoring": "roc_auc", "cv": 2, "n_bootstraps": 20, **settings}
     return ho.HeldOutSearchCV(estimator, grid, keep_models=keep_models, **settings).fit(X, Y)
 
 
@@ -185,10 +185,10 @@ def test_a_model_has_its_own_methods() -> None:
 
 def test_models_of_an_earlier_session_are_fitted_again(tmp_path: Path) -> None:
     plain = searched(*FOREST, "none", random_state=0, store=tmp_path / "run.db")
-    for keep_models, n_fits in (("winner", 3), ("all", 12)):
+    for keep_models, n_fits in (("winner", 2), ("all", 8)):
         search = searched(*FOREST, keep_models, random_state=0, store=tmp_path / "run.db")
         assert search.fold_models_.n_fits == n_fits
-        assert search.n_fits_ == plain.n_fits_ == 12
+        assert search.n_fits_ == plain.n_fits_ == 8
         assert all(gap == 0 for gap in gaps(search, search.best_index_))
 
 
@@ -196,9 +196,9 @@ def test_draws_that_are_gone_are_announced_and_those_that_were_kept_are_repeated
     tmp_path: Path,
 ) -> None:
     searched(*FOREST, "none", store=tmp_path / "run.db")
-    with pytest.warns(HeldoutWarning, match=r"3 of 3 fold models cannot be kept and are None.*other predictions"):
+    with pytest.warns(HeldoutWarning, match=r"2 of 2 fold models cannot be kept and are None.*other predictions"):
         search = searched(*FOREST, "winner", store=tmp_path / "run.db")
-    assert list(search.fold_models_.values()) == [None] * 3
+    assert list(search.fold_models_.values()) == [None] * 2
     assert list(search.fold_models_.held_out()) == []
     searched(*FOREST, "winner", store=tmp_path / "other.db")
     search = searched(*FOREST, "winner", store=tmp_path / "other.db")
@@ -227,7 +227,7 @@ class Counts(ClassifierMixin, BaseEstimator):
 
 
 def test_only_models_that_are_kept_at_once_are_those_of_a_fit_that_cannot_be_repeated() -> None:
-    with pytest.warns(HeldoutWarning, match="3 of 3 fold models cannot be kept"):
+    with pytest.warns(HeldoutWarning, match="2 of 2 fold models cannot be kept"):
         search = searched(Counts(), {"shift": [0.0, 1.0]}, "winner", random_state=0)
     assert set(search.fold_models_.values()) == {None}
     every = searched(Counts(), {"shift": [0.0, 1.0]}, "all", random_state=0)
@@ -246,7 +246,7 @@ def test_a_model_that_cannot_be_sent() -> None:
     cloudpickle = pytest.importorskip("cloudpickle")
     cloudpickle.register_pickle_by_value(sys.modules[__name__])  # worker processes cannot import this file
     with pytest.warns(
-        HeldoutWarning, match=r"3 of 3 .*cannot be sent between processes \(TypeError.*use `n_jobs=1`"
+        HeldoutWarning, match=r"2 of 2 .*cannot be sent between processes \(TypeError.*use `n_jobs=1`"
     ):
         search = searched(Locked(), {"strategy": ["prior"]}, "winner", scoring="accuracy", n_jobs=2)
     assert set(search.fold_models_.values()) == {None}
@@ -254,7 +254,7 @@ def test_a_model_that_cannot_be_sent() -> None:
     assert all(isinstance(model, Locked) for model in here.fold_models_.values())
 
 
-@pytest.mark.parametrize("n_models, is_kept", [(5, True), (2, False)], ids=["those of the winner", "none"])
+@pytest.mark.parametrize("n_models, is_kept", [(4, True), (1, False)], ids=["those of the winner", "none"])
 def test_models_that_fill_the_memory(monkeypatch: pytest.MonkeyPatch, n_models: int, is_kept: bool) -> None:
     one = FittedModel(DummyClassifier(strategy="prior", constant=0).fit(X, Y)).n_bytes
     for module in (collect, fold_models):
@@ -271,7 +271,7 @@ def test_a_configuration_that_fails_has_no_models() -> None:
     with pytest.warns(UserWarning) as raised:
         search = searched(KNeighborsClassifier(), {"n_neighbors": [3, 80]}, "all", share=False)
     assert not any("fold models" in str(warning.message) for warning in raised)
-    assert list(search.fold_models_.of(1).values()) == [None] * 3
+    assert list(search.fold_models_.of(1).values()) == [None] * 2
     assert all(gap == 0 for gap in gaps(search, 0))
 
 
@@ -355,7 +355,7 @@ def test_pickling_and_cloning() -> None:
         assert np.array_equal(model.predict_proba(X), again.fold_models_[place].predict_proba(X))
     assert clone(search).keep_models == "winner"
     assert not hasattr(clone(search), "fold_models_")
-    assert repr(again.fold_models_) == f"FoldModels(3 of configuration {search.best_index_})"
+    assert repr(again.fold_models_) == f"FoldModels(2 of configuration {search.best_index_})"
     with pytest.raises(KeyError, match=r"kept of configuration \d.*, got 99"):
         again.fold_models_.of(99)
 

@@ -22,7 +22,6 @@ from sklearn.model_selection import (
     LeaveOneOut,
     StratifiedKFold,
     TimeSeriesSplit,
-    cross_val_score,
 )
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -38,7 +37,7 @@ X, Y = CANCER[0][:, :6], CANCER[1]
 NEIGHBOURS = {"n_neighbors": [1, 5, 25]}
 MODELS = [
     ("knn", KNeighborsClassifier(), {"n_neighbors": [3, 15]}),
-    ("forest", RandomForestClassifier(3), {"max_depth": [1, 3]}),
+    ("forest", RandomForestClassifier(2), {}),
 ]
 
 
@@ -178,7 +177,7 @@ def test_every_search_drops_on_its_own_and_saves_fits() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))
     y = (X[:, 0] > 0).astype(int)
-    grid = {"C": [1e-6, 1.0, 10.0], "class_weight": [None, {0: 9, 1: 1}]}
+    grid = {"C": [1e-6, 1.0], "class_weight": [None, {0: 9, 1: 1}]}
     settings = {"cv": 3, "inner": 4, "interval": None, "random_state": 0}
     found = ho.nested_cv(LogisticRegression(), X, y, grid, **settings, drop="bootstrap")
     plain = ho.nested_cv(LogisticRegression(), X, y, grid, **settings)
@@ -334,15 +333,6 @@ def test_a_scorer_that_cannot_be_opened_is_accepted() -> None:
 def test_contradictory_settings_are_refused_before_any_fit(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         nested(**settings)
-
-
-def test_an_estimator_that_selects_is_one_configuration() -> None:
-    halving = HalvingGridSearchCV(
-        KNeighborsClassifier(), {"n_neighbors": [1, 2, 3]}, scoring="roc_auc", cv=3, random_state=0
-    )
-    found = ho.nested_cv(halving, X, Y, scoring="roc_auc", cv=3)
-    expected = cross_val_score(halving, X, Y, scoring="roc_auc", cv=3)
-    np.testing.assert_allclose([fold.score for fold in found.outer_folds], expected, rtol=0, atol=1e-12)
 
 
 def test_an_adaptive_search_is_scored_by_its_own_scorer() -> None:

@@ -23,10 +23,12 @@ LIST = [("lr", LogisticRegression(), {"C": [0.01, 1.0]}), ("tree", DecisionTreeC
 
 
 def search(**settings: Any) -> HeldOutSearchCV:
-    return HeldOutSearchCV(LogisticRegression(), GRID, **({"n_bootstraps": 20, "random_state": 0} | settings))
+    return HeldOutSearchCV(
+        LogisticRegression(), GRID, **({"cv": 2, "n_bootstraps": 20, "random_state": 0} | settings)
+    )
 
 
-@pytest.mark.parametrize("estimator", [search(), HeldOutSearchCV(LIST, n_bootstraps=20, random_state=0)])
+@pytest.mark.parametrize("estimator", [search(), HeldOutSearchCV(LIST, cv=2, n_bootstraps=20, random_state=0)])
 def test_clone_and_pickle(estimator: HeldOutSearchCV) -> None:
     fitted = clone(estimator).fit(X, Y)
     assert not hasattr(estimator, "best_index_")
@@ -82,7 +84,7 @@ def steady(results: dict[str, Any]) -> int:
 
 def test_callable_refit_chooses_and_is_replayed() -> None:
     fitted = search(refit=steady, return_train_score=True).fit(X, Y)
-    theirs = GridSearchCV(LogisticRegression(), GRID, refit=steady, return_train_score=True).fit(X, Y)
+    theirs = GridSearchCV(LogisticRegression(), GRID, cv=2, refit=steady, return_train_score=True).fit(X, Y)
     assert fitted.best_index_ == theirs.best_index_ == fitted.estimate_.selected
     assert not hasattr(fitted, "best_score_")
     assert "steady" in fitted.estimate_.provenance["selection"] and np.isfinite(fitted.corrected_score_)
@@ -110,7 +112,7 @@ def auc_and_accuracy(estimator: Any, X: Any, y: Any) -> dict[str, float]:
 
 
 def test_a_callable_that_scores_several_ways_gives_fold_scores() -> None:
-    theirs = GridSearchCV(LogisticRegression(), GRID, scoring=auc_and_accuracy, refit="auc").fit(X, Y)
+    theirs = GridSearchCV(LogisticRegression(), GRID, cv=2, scoring=auc_and_accuracy, refit="auc").fit(X, Y)
     fitted = search(scoring=auc_and_accuracy, refit="auc", method="tt").fit(X, Y)
     np.testing.assert_array_equal(fitted.cv_results_["mean_test_auc"], theirs.cv_results_["mean_test_auc"])
     assert fitted.best_index_ == theirs.best_index_ and fitted.multimetric_
@@ -168,7 +170,9 @@ def test_report_needs_a_fit_and_predictions() -> None:
 
 
 def test_pooled_aggregate_chooses_by_pooled_scores() -> None:
-    fitted = HeldOutSearchCV(SVC(), {"C": [0.1, 1, 10]}, scoring="roc_auc", aggregate="pooled", n_bootstraps=20)
+    fitted = HeldOutSearchCV(
+        SVC(), {"C": [0.1, 1, 10]}, scoring="roc_auc", cv=2, aggregate="pooled", n_bootstraps=20
+    )
     fitted.fit(X, Y)
     pooled = fitted.cv_results_["pooled_test_score"]
     by_hand = [roc_auc_score(Y, column) for column in fitted.predictions_.responses["decision"][:, :, 0].T]
@@ -181,9 +185,9 @@ def test_pooled_aggregate_chooses_by_pooled_scores() -> None:
 def test_verbose_prints_the_plan(capsys: pytest.CaptureFixture[str]) -> None:
     search(verbose=2).fit(X, Y)
     printed = capsys.readouterr().out.splitlines()
-    assert printed[0] == "3 configurations x 5 splits = 15 fits"
+    assert printed[0] == "3 configurations x 2 splits = 6 fits"
     fits = [line for line in printed if line.startswith("fit ")]
-    assert len(fits) == 15 and ", repeat 0, fold 0: score=" in fits[0]
+    assert len(fits) == 6 and ", repeat 0, fold 0: score=" in fits[0]
 
 
 @pytest.mark.skipif(not hasattr(GridSearchCV, "set_callbacks"), reason="callbacks came with scikit-learn 1.9")
@@ -207,7 +211,7 @@ def test_callbacks_receive_what_grid_search_passes_to_them(refit: bool, method: 
 
     ours, theirs = Recorder(), Recorder()
     search(refit=refit, method=method).set_callbacks(ours).fit(X, Y)
-    GridSearchCV(LogisticRegression(), GRID, refit=refit).set_callbacks(theirs).fit(X, Y)
+    GridSearchCV(LogisticRegression(), GRID, cv=2, refit=refit).set_callbacks(theirs).fit(X, Y)
     assert ours.told == theirs.told
 
 
@@ -215,6 +219,6 @@ def test_the_picture_of_a_list_shows_every_model() -> None:
     models = [("line", LogisticRegression(), GRID), ("machine", SVC(), {"C": [1.0]})]
     html = HeldOutSearchCV(models)._repr_html_()
     assert "line: LogisticRegression" in html and "machine: SVC" in html
-    fitted = HeldOutSearchCV(models, method=None).fit(X, Y)
+    fitted = HeldOutSearchCV(models, cv=2, method=None).fit(X, Y)
     assert "best_estimator_" in fitted._repr_html_() and "machine: SVC" not in fitted._repr_html_()
     assert type(fitted.best_index_) is np.int64

@@ -113,7 +113,9 @@ def by_folds(data: Any, model: Any, grid: Any, **settings: Any) -> Case:
 
 KMEANS, C = KMeans(n_init=1, random_state=0), {"C": [0.01, 1.0]}
 CASES = {
-    "default score of a pipeline": Case(cancer, LOGISTIC, {"logisticregression__C": [0.01, 1.0, 100.0]}),
+    "default folds and score of a pipeline": Case(
+        cancer, LOGISTIC, {"logisticregression__C": [0.01, 1.0, 100.0]}, {"cv": None}
+    ),
     "multi-class": Case(iris, KNeighborsClassifier(), {"n_neighbors": [1, 5, 30]}),
     "multi-class auc": Case(
         iris, RandomForestClassifier(5, random_state=0), {"max_depth": [1, 3]}, {"scoring": "roc_auc_ovr"}
@@ -198,7 +200,7 @@ CASES = {
 def fitted(kind: Any, case: Case, X: Any, y: Any, **more: Any) -> Any:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="the space|The total space")
-        return kind(clone(case.model), case.grid, **case.settings, **more).fit(X, y, **case.fit)
+        return kind(clone(case.model), case.grid, **{"cv": 3} | case.settings | more).fit(X, y, **case.fit)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -28,11 +28,12 @@ ESTIMATORS = {
     "imputed model": ImputedModel(LogisticRegression(), 2),
     "imputer": ChainedImputer(),
 }  # fmt: skip
-# Sparse matrices take the way of sparse arrays. The imputed model refuses one row without a shape, and values that
+SPARSE = ("check_estimator_sparse_matrix", "check_estimator_sparse_array")
+# Sparse rows take the same way in every search. The imputed model refuses one row without a shape, and values that
 # are no categories, in words of its own.
 OTHERWISE = {
-    "random search": ("check_estimator_sparse_matrix",),
-    "search with Optuna of a list of regressors": ("check_estimator_sparse_matrix",),
+    "random search": SPARSE,
+    "search with Optuna of a list of regressors": SPARSE,
     "imputed model": ("check_fit2d_predict1d", "check_dtype_object"),
 }
 

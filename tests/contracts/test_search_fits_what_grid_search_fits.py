@@ -53,8 +53,8 @@ def test_several_columns_have_an_estimate_from_their_predictions(name: str) -> N
     model: Any = KNeighborsClassifier() if is_labels else KNeighborsRegressor()
     scoring = SHARES[name.removeprefix("labels, ")] if is_labels else LOSSES[name]
     rows, y = LABELS if is_labels else NUMBERS
-    ours = ho.HeldOutSearchCV(model, {"n_neighbors": [3, 9, 15]}, scoring=scoring, **FEW).fit(rows, y)
-    theirs = GridSearchCV(model, {"n_neighbors": [3, 9, 15]}, scoring=scoring).fit(rows, y)
+    ours = ho.HeldOutSearchCV(model, {"n_neighbors": [3, 9, 15]}, scoring=scoring, cv=3, **FEW).fit(rows, y)
+    theirs = GridSearchCV(model, {"n_neighbors": [3, 9, 15]}, scoring=scoring, cv=3).fit(rows, y)
     np.testing.assert_allclose(
         ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], rtol=1e-12, atol=1e-12
     )

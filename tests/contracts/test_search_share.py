@@ -124,7 +124,7 @@ CASES = {
     ),
     "several models": Case(
         [
-            ("forest", make_pipeline(StandardScaler(), RandomForestClassifier()), {}),
+            ("forest", make_pipeline(StandardScaler(), RandomForestClassifier(5)), {}),
             ("svc", make_pipeline(StandardScaler(), SVC()), {}),
         ],
         None,
@@ -208,7 +208,7 @@ CASES = {
 
 def search(case: Case, share: Any, **settings: Any) -> HeldOutSearchCV:
     X, y = case.data()
-    merged = {"cv": 3, "method": None, "refit": False, "random_state": 0, **case.settings, **settings}
+    merged = {"cv": 2, "method": None, "refit": False, "random_state": 0, **case.settings, **settings}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return HeldOutSearchCV(case.estimator, case.grid, share=share, **merged).fit(X, y)
@@ -270,7 +270,7 @@ def test_models_with_other_requests_of_metadata_are_not_of_one_group() -> None:
         ]
         pipeline = Pipeline([("scale", StandardScaler().set_fit_request(sample_weight=True)), ("forest", SVC())])
         scoring = make_scorer(accuracy_score).set_score_request(sample_weight=False)
-        settings: Any = {"cv": 3, "n_bootstraps": 30, "random_state": 0, "scoring": scoring}
+        settings: Any = {"cv": 2, "method": None, "random_state": 0, "scoring": scoring}
         alone, shared = (
             HeldOutSearchCV(pipeline, {"forest": forests}, share=share, **settings).fit(X, y, sample_weight=weight)
             for share in (False, "exact")
@@ -285,7 +285,7 @@ def test_a_model_of_a_kernel_matrix_is_not_counted_as_shared() -> None:
         ("kernel", make_pipeline(KernelCenterer(), SVC(kernel="precomputed")), {"svc__C": [0.1, 1.0]}),
     ]
     case = Case(models, None, data=lambda: (X @ X.T, y))
-    assert search(case, "exact").n_fits_shared_ == 6
+    assert search(case, "exact").n_fits_shared_ == 4
 
 
 class OnlyTheFirst:
@@ -317,7 +317,7 @@ def test_a_fit_that_serves_its_own_configuration_only_is_not_counted_as_shared(
 
 def test_a_warning_of_one_configuration_is_still_shown() -> None:
     X, y = cancer()
-    settings: Any = {"cv": 3, "n_bootstraps": 30, "random_state": 0, "scoring": "roc_auc"}
+    settings: Any = {"cv": 2, "method": None, "random_state": 0, "scoring": "roc_auc"}
     with pytest.warns(UserWarning, match="k=77 is greater than n_features"):
         HeldOutSearchCV(SELECTION, {"best__k": [2, 77], "svc__C": [0.1, 1.0]}, **settings).fit(X, y)
 
@@ -349,7 +349,7 @@ def test_to_tolerance_the_penalties_of_a_logistic_regression_are_shared() -> Non
     case = Case(LogisticRegression(max_iter=5000), {"C": [0.01, 0.1, 1.0]})
     alone, exact, near = (search(case, share) for share in (False, "exact", "tolerance"))
     check_same(exact, alone, bits=True)
-    assert (exact.n_fits_shared_, near.n_fits_shared_) == (0, 9)
+    assert (exact.n_fits_shared_, near.n_fits_shared_) == (0, 6)
     np.testing.assert_allclose(near.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"], atol=0.01)
 
 
@@ -375,7 +375,7 @@ SIGNAL = ROWS[:, 0] - ROWS[:, 1] + 0.3 * RANDOM.normal(size=150)
 def searched(estimator: Any, grid: dict[str, list[float]], X: Any, share: Any) -> HeldOutSearchCV:
     y = SIGNAL > 0 if hasattr(estimator, "decision_function") else SIGNAL
     scoring = "roc_auc" if hasattr(estimator, "decision_function") else "r2"
-    settings: Any = {"scoring": scoring, "cv": 3, "n_bootstraps": 10, "random_state": 0}
+    settings: Any = {"scoring": scoring, "cv": 2, "method": None, "random_state": 0}
     return HeldOutSearchCV(estimator, grid, share=share, **settings).fit(X, y)
 
 
@@ -479,7 +479,7 @@ TABLES: dict[str, tuple[Any, dict[str, list[Any]]]] = {
 def test_shared_fits_on_tables_of_polars_equal_separate_ones(estimator: Any, grid: dict[str, list[Any]]) -> None:
     X = table()
     y = pytest.importorskip("polars").Series("answer", LABELS)
-    settings: Any = {"scoring": "roc_auc", "cv": 3, "n_bootstraps": 10}
+    settings: Any = {"scoring": "roc_auc", "cv": 2, "method": None}
     alone, shared = (
         HeldOutSearchCV(estimator, grid, share=share, random_state=0, **settings).fit(X.clone(), y)
         for share in (False, "exact")

@@ -55,10 +55,10 @@ def piped(**requests: Any) -> Pipeline:
 def fitted(estimator: Any, scoring: Any, params: dict[str, Any], **settings: Any) -> ho.HeldOutSearchCV:
     """The search, whose fold scores are those of GridSearchCV."""
     grid = {"clf__C": [0.01, 1.0]} if isinstance(estimator, Pipeline) else GRID
-    ours = ho.HeldOutSearchCV(estimator, grid, scoring=scoring, cv=3, n_bootstraps=20, random_state=0, **settings)
+    ours = ho.HeldOutSearchCV(estimator, grid, scoring=scoring, cv=2, n_bootstraps=20, random_state=0, **settings)
     for own in ("method", "store"):
         settings.pop(own, None)
-    theirs = GridSearchCV(estimator, grid, scoring=scoring, cv=3, **settings).fit(X, Y, **params)
+    theirs = GridSearchCV(estimator, grid, scoring=scoring, cv=2, **settings).fit(X, Y, **params)
     ours.fit(X, Y, **params)
     for name, scores in theirs.cv_results_.items():
         if name.startswith(("mean_test", "split0_test")):
@@ -78,7 +78,7 @@ SCORES = "The weights reached the scores and the bootstrap, but not the fits, wh
 @pytest.mark.parametrize("scoring", [None, "f1", ho.metrics.FScore()])
 def test_weights_that_reach_everything_need_no_word(scoring: Any) -> None:
     if isinstance(scoring, ho.metrics.FScore):
-        search = ho.HeldOutSearchCV(LogisticRegression(), GRID, scoring=scoring, cv=3, n_bootstraps=20)
+        search = ho.HeldOutSearchCV(LogisticRegression(), GRID, scoring=scoring, cv=2, n_bootstraps=20)
         search.fit(X, Y, sample_weight=WEIGHTS)
         named = fitted(LogisticRegression(), "f1", {"sample_weight": WEIGHTS})
         np.testing.assert_allclose(
@@ -197,7 +197,7 @@ def test_routing_to_some_of_several_models() -> None:
         asks = LogisticRegression().set_fit_request(sample_weight=True)
         scorer = make_scorer(accuracy_score).set_score_request(sample_weight=True)
         models = [("asks", asks, GRID), ("has_none", KNeighborsClassifier(), {})]
-        search = ho.HeldOutSearchCV(models, scoring=scorer, n_bootstraps=20).fit(X, Y, sample_weight=WEIGHTS)
+        search = ho.HeldOutSearchCV(models, scoring=scorer, cv=2, n_bootstraps=20).fit(X, Y, sample_weight=WEIGHTS)
     assert sentence(search.estimate_) == (
         "The weights reached the fits of asks, the scores and the bootstrap, but not the fits of has_none, where "
         "every row counts once."
@@ -205,7 +205,7 @@ def test_routing_to_some_of_several_models() -> None:
 
 
 def test_protocols_and_loops_weigh_everything() -> None:
-    run = ho.open_search(X, Y, cv=3, sample_weight=WEIGHTS, n_bootstraps=20, random_state=0)
+    run = ho.open_search(X, Y, cv=2, sample_weight=WEIGHTS, n_bootstraps=20, random_state=0)
     run.evaluate(LogisticRegression())
     assert not sentence(run.finish().estimate)
     found = ho.nested_cv(LogisticRegression(), X, Y, GRID, cv=3, sample_weight=WEIGHTS, random_state=0)
@@ -242,7 +242,7 @@ def test_two_scorers_of_one_metric_of_ours_have_weights_of_their_own(name: str) 
         grid = GRID if name == "roc_auc" else {"alpha": [0.1, 1.0]}
         search = ho.HeldOutSearchCV(
             model.set_fit_request(sample_weight=False), grid, scoring=scoring, refit="weighed", aggregate="folds",
-            n_bootstraps=20, random_state=0,
+            cv=2, n_bootstraps=20, random_state=0,
         ).fit(X, y, sample_weight=WEIGHTS)  # fmt: skip
         for scorer, estimate in search.estimates_.items():
             expected = search.cv_results_[f"mean_test_{scorer}"][search.best_index_]

@@ -217,14 +217,15 @@ def test_noise_is_flagged_and_signal_is_not(metric, shift, flagged):
 
 def test_protocols_and_validation_have_it_too():
     X = np.c_[3 * Y + RNG.normal(size=N), RNG.normal(size=N)]
-    search = ho.HeldOutSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring="neg_log_loss", random_state=0)
-    nested = ho.nested_cv(search, X, Y, cv=3)
+    asked = {"scoring": "neg_log_loss", "cv": 3, "random_state": 0}
+    search = ho.HeldOutSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, **asked)
+    nested = ho.nested_cv(search, X, Y)
     assert nested.constant == pytest.approx(-entropy(np.array([0.3, 0.7])), rel=1e-3)
     validation = ho.bootstrap_validate(
         LogisticRegression(), X, Y, metric="roc_auc", n_bootstraps=10, random_state=0
     )
     assert validation.estimates["roc_auc"].constant == 0.5
-    repeated = ho.bootstrap_search(search, X, Y, n_bootstraps=5)
+    repeated = ho.bootstrap_search(search, X, Y, n_bootstraps=2)
     assert repeated.constant == pytest.approx(-entropy(np.array([0.3, 0.7])))
     for each in (nested, validation.estimates["roc_auc"], repeated):
         assert FLAG not in each.flags
@@ -233,6 +234,7 @@ def test_protocols_and_validation_have_it_too():
     assert guess.constant == pytest.approx(0.7) and FLAG in guess.flags
 
 
+@pytest.mark.usefixtures("page_of_words")
 def test_it_is_shown_in_every_output(tmp_path):
     rng = np.random.default_rng(3)
     y = rng.choice(["no", "yes"], 150, p=[0.7, 0.3])

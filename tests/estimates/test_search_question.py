@@ -36,8 +36,14 @@ FAST = {"n_bootstraps": 40, "random_state": 3}
 def search_of(y: Any = LABEL, model: Any = None, grid: Any = None, fit: Any = None, **settings: Any) -> Any:
     numbers = y is SIGNAL
     model = model or (KNeighborsRegressor() if numbers else KNeighborsClassifier())
-    search = ho.HeldOutSearchCV(model, grid or KNN, **{"cv": 5, **FAST, **settings})
+    search = ho.HeldOutSearchCV(model, grid or KNN, **{"cv": 3, **FAST, **settings})
     return search.fit(X, y, **(fit or {}))
+
+
+@pytest.fixture(scope="module")
+def plain() -> Any:
+    """The search without further settings; tests only ask it."""
+    return search_of()
 
 
 def check_same(search: Any, y: Any) -> None:
@@ -102,8 +108,8 @@ def test_rules_that_read_all_metrics_a_refit_function_and_what_models_hold() -> 
         {"method": "cv"}, {"method": "bbc_f", "aggregate": "pooled"}, {"method": "corrected_t"},
         {"method": BBC(interval="calibrated")}, {"method": "delong", "scoring": "roc_auc"},
         {"alternative": "greater", "confidence_level": 0.8}, {"method": "tilting", "alternative": "greater"},
-        {"drop": "forgiving", "method": "bbc"}, {"cv": TimeSeriesSplit(2)},
-        {"cv": KFold(5), "block_length": 6}, {"cv": ShuffleSplit(8, test_size=0.2), "method": "wmc"},
+        {"drop": "forgiving", "method": "bbc", "cv": 5}, {"cv": TimeSeriesSplit(2)},
+        {"cv": KFold(3), "block_length": 6}, {"cv": ShuffleSplit(8, test_size=0.2), "method": "wmc"},
         {"stop_when_width": 0.9, "repeats": 3}, {"scoring": make_scorer(fbeta_score, beta=2, pos_label=0)},
         {"scoring": make_scorer(lambda y, labels: float((y == labels).mean()))}, {"random_state": None},
     ],
@@ -117,7 +123,7 @@ def test_text_labels_several_classes_groups_and_weights() -> None:
     check_same(search_of(TEXT, scoring="neg_brier_score"), TEXT)
     check_same(search_of(TEXT, scoring=make_scorer(fbeta_score, beta=1, pos_label="ill")), TEXT)
     check_same(search_of(THREE, scoring="roc_auc_ovr"), THREE.tolist())
-    check_same(search_of(cv=GroupKFold(5), fit={"groups": np.arange(N) // 3}), LABEL)
+    check_same(search_of(cv=GroupKFold(3), fit={"groups": np.arange(N) // 3}), LABEL)
     with config_context(enable_metadata_routing=True):
         model = LogisticRegression().set_fit_request(sample_weight=True)
         scorer = make_scorer(fbeta_score, beta=1).set_score_request(sample_weight=True)
@@ -129,17 +135,17 @@ def test_text_labels_several_classes_groups_and_weights() -> None:
 def test_searches_of_other_kinds() -> None:
     from scipy.stats import randint
 
-    drawn = ho.HeldOutRandomizedSearchCV(KNeighborsClassifier(), {"n_neighbors": randint(1, 40)}, n_iter=5, **FAST)
+    drawn = ho.HeldOutRandomizedSearchCV(KNeighborsClassifier(), {"n_neighbors": randint(1, 40)}, n_iter=3, **FAST)
     check_same(drawn.fit(X, LABEL), LABEL)
     pytest.importorskip("optuna")
     from optuna.distributions import IntDistribution
 
-    space = {"n_neighbors": IntDistribution(1, 40)}
-    adaptive = ho.HeldOutOptunaSearchCV(KNeighborsClassifier(), space, n_trials=5, **FAST).fit(X, LABEL)
+    space = {"n_neighbors": IntDistribution(1, 30)}
+    adaptive = ho.HeldOutOptunaSearchCV(KNeighborsClassifier(), space, n_trials=3, **FAST).fit(X, LABEL)
     check_same(adaptive, LABEL)
     assert Flag.ADAPTIVE_SEARCH in ho.estimate(adaptive).flags
     crossed = ho.HeldOutOptunaSearchCV(
-        KNeighborsClassifier(), space, n_trials=6, feedback=ho.optuna.CrossFitting(n_trials=5), **FAST
+        KNeighborsClassifier(), space, n_trials=3, feedback=ho.optuna.CrossFitting(n_trials=2), **FAST
     ).fit(X, LABEL)
     assert ho.estimate(crossed) is crossed.estimate_ is ho.correct(crossed)
     for ask in (ho.estimate, ho.compare_estimates, ho.compare_configurations):
@@ -199,21 +205,22 @@ def test_the_two_models_of_a_table_are_ranked_alike_wherever_one_asks() -> None:
         ({"block_length": 4}, "has `block_length=None`. With `block_length='moving:4'` the"),
     ],
 )
-def test_another_keyword_replaces_what_is_remembered_and_is_named(changed: dict[str, Any], said: str) -> None:
-    search = search_of()
-    every = {"metric": "accuracy", "method": "shrinkage", "aggregate": search.aggregate, **FAST}
+def test_another_keyword_replaces_what_is_remembered_and_is_named(
+    plain: Any, changed: dict[str, Any], said: str
+) -> None:
+    every = {"metric": "accuracy", "method": "shrinkage", "aggregate": plain.aggregate, **FAST}
     with pytest.warns(HeldoutWarning) as warned:
-        found = ho.estimate(LABEL, search.predictions_, **changed)
+        found = ho.estimate(LABEL, plain.predictions_, **changed)
     assert [said in str(one.message) and "search.estimate_" in str(one.message) for one in warned] == [True]
     assert warned[0].filename == __file__
-    plain = {**every, "folds": search.predictions_.folds[:, 0], **changed}
-    without = replace(search.predictions_, question=None, folds=None)
-    assert found.value == ho.estimate(LABEL, without, **plain).value
+    asked = {**every, "folds": plain.predictions_.folds[:, 0], **changed}
+    without = replace(plain.predictions_, question=None, folds=None)
+    assert found.value == ho.estimate(LABEL, without, **asked).value
 
 
 def test_equal_keywords_are_no_change() -> None:
     groups, weights = np.arange(N) // 3, 1.0 + np.arange(N) % 2
-    search = search_of(cv=GroupKFold(5), fit={"groups": groups}, method=BBC(control=False), selection=Within(0.01))
+    search = search_of(cv=GroupKFold(3), fit={"groups": groups}, method=BBC(control=False), selection=Within(0.01))
     found = ho.estimate(
         LABEL, search.predictions_, metric="accuracy", method=BBC(control=False), selection=Within(0.01),
         aggregate=search.aggregate, groups=groups.tolist(), folds=search.predictions_.folds + 1, pos_label=1,

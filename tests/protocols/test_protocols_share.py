@@ -29,7 +29,7 @@ from heldout.protocols.validation.estimate import Validation
 CANCER, DIABETES = load_breast_cancer(), load_diabetes()
 X, Y = CANCER.data[:90, :6], CANCER.target[:90]
 NUMBERS, TARGET = DIABETES.data[:80], DIABETES.target[:80]
-N_BOOTSTRAPS = 3
+N_BOOTSTRAPS = 2
 
 
 class CountedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -67,8 +67,10 @@ GRID = {"decisiontreeclassifier__max_depth": [1, 2, 3, 4]}
 SEARCH: dict[str, Any] = {"cv": 3, "random_state": 0}
 
 
-@pytest.mark.parametrize("share, n_fits", [("exact", 3 * 3 + 3 + 1), (False, 4 * 3 * 3 + 3 + 1)])
-@pytest.mark.parametrize("as_object", [False, True])
+@pytest.mark.parametrize(
+    "share, n_fits, as_object",
+    [("exact", 3 * 3 + 3 + 1, False), ("exact", 3 * 3 + 3 + 1, True), (False, 4 * 3 * 3 + 3 + 1, True)],
+)
 def test_nested_cross_validation(share: Any, n_fits: int, as_object: bool) -> None:
     if as_object:
         ho.nested_cv(ho.HeldOutSearchCV(MODEL, GRID, share=share, **SEARCH), X, Y)
@@ -86,23 +88,17 @@ def bootstrapped(scheme: Any, share: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "scheme, share, n_fits",
+    "scheme, n_shared, n_separate",
     [
-        ("cvt", "exact", N_BOOTSTRAPS * (3 + 1) + 3 + 1),
-        ("cvt", False, N_BOOTSTRAPS * (4 * 3 + 1) + 4 * 3 + 1),
-        ("models", "exact", N_BOOTSTRAPS + 1),
-        ("models", False, 4 * N_BOOTSTRAPS + 1),
+        ("cvt", N_BOOTSTRAPS * (3 + 1) + 3 + 1, N_BOOTSTRAPS * (4 * 3 + 1) + 4 * 3 + 1),
+        ("models", N_BOOTSTRAPS + 1, 4 * N_BOOTSTRAPS + 1),
     ],
 )
-def test_bootstrap_of_a_search(scheme: str, share: Any, n_fits: int) -> None:
-    bootstrapped(scheme, share)
-
-    assert len(CountedScaler.fits) == n_fits
-
-
-@pytest.mark.parametrize("scheme", ["cvt", "models"])
-def test_the_bootstrap_of_a_search_is_the_same_to_the_last_bit(scheme: str) -> None:
-    shared, separate = bootstrapped(scheme, "exact"), bootstrapped(scheme, False)
+def test_the_bootstrap_of_a_search_is_the_same_to_the_last_bit(scheme: str, n_shared: int, n_separate: int) -> None:
+    shared = bootstrapped(scheme, "exact")
+    assert len(CountedScaler.fits) == n_shared
+    separate = bootstrapped(scheme, False)
+    assert len(CountedScaler.fits) == n_shared + n_separate
 
     one, other = ((each.value, each.interval, each.selected) for each in (shared, separate))
     assert one == other
@@ -141,13 +137,6 @@ def validated(models: Any, x: Any = X, y: Any = Y, **settings: Any) -> Validatio
     return ho.bootstrap_validate(models, x, y, **wanted)
 
 
-@pytest.mark.parametrize("share, n_fits", [("exact", 1 + N_BOOTSTRAPS + 1), (False, 6 * (1 + N_BOOTSTRAPS) + 1)])
-def test_validation_of_several_models(share: Any, n_fits: int) -> None:
-    validated(PIPELINES, metric="accuracy", share=share)
-
-    assert len(CountedScaler.fits) == n_fits
-
-
 def test_later_stages_of_a_validation_are_of_one_model() -> None:
     validated(PIPELINES, metric="accuracy", method="two_stage")
     assert len(CountedScaler.fits) == 1 + 2 * N_BOOTSTRAPS + 1
@@ -169,7 +158,6 @@ def numbers_of(found: Validation) -> str:
 
 
 SAME: dict[str, Callable[[Any], Validation]] = {
-    "pipelines": lambda share: validated(PIPELINES, metric="accuracy", share=share),
     "groups": lambda share: validated(PIPELINES, metric="accuracy", groups=np.arange(90) // 2, share=share),
     "weights": lambda share: validated(
         FORESTS, sample_weight=np.random.default_rng(0).uniform(0.5, 2, 90), share=share
@@ -183,6 +171,15 @@ SAME: dict[str, Callable[[Any], Validation]] = {
 @pytest.mark.parametrize("name", SAME)
 def test_a_validation_is_the_same_to_the_last_bit(name: str) -> None:
     assert numbers_of(SAME[name]("exact")) == numbers_of(SAME[name](False))
+
+
+def test_several_models_share_the_steps_of_a_sample() -> None:
+    shared = validated(PIPELINES, metric="accuracy")
+    assert len(CountedScaler.fits) == 1 + N_BOOTSTRAPS + 1
+    CountedScaler.fits.clear()
+    separate = validated(PIPELINES, metric="accuracy", share=False)
+    assert len(CountedScaler.fits) == 6 * (1 + N_BOOTSTRAPS) + 1
+    assert numbers_of(shared) == numbers_of(separate)
 
 
 def fits_of(kind: type, monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -226,12 +223,12 @@ def test_a_step_that_fails_fails_the_models_behind_it() -> None:
         ("neighbours", KNeighborsClassifier()),
     ]
     shared, separate = (
-        validated(models, metric="accuracy", n_bootstraps=12, share=share) for share in ("exact", False)
+        validated(models, metric="accuracy", n_bootstraps=6, share=share) for share in ("exact", False)
     )
 
     tree, behind, other = (dict(candidate.failures) for candidate in shared.candidates)
     assert tree == behind and set(tree.values()) == {"ValueError: the first row is here twice"}
-    assert 0 < len(tree) < 12 and not other
+    assert 0 < len(tree) < 6 and not other
     assert [dict(one.failures) for one in separate.candidates] == [tree, behind, other]
 
 
@@ -266,7 +263,7 @@ def test_models_of_a_completed_sample_go_to_one_worker(share: Any, n_tasks: int)
 
 CALLS: dict[str, Callable[..., Any]] = {
     "nested_cv": lambda **own: ho.nested_cv(MODEL, X, Y, GRID, **SEARCH, **own),
-    "bootstrap_search": lambda **own: ho.bootstrap_search(MODEL, X, Y, GRID, n_bootstraps=3, **SEARCH, **own),
+    "bootstrap_search": lambda **own: ho.bootstrap_search(MODEL, X, Y, GRID, n_bootstraps=2, **SEARCH, **own),
     "bootstrap_validate": lambda **own: validated(PIPELINES, metric="accuracy", **own),
 }
 

@@ -157,7 +157,7 @@ def table_of_the_command_line() -> Any:
         "decimal_comma": True,
         "remarks": [],
     }
-    return grid().evaluation_.with_provenance(columns=columns)
+    return RESULTS["grid"]().evaluation_.with_provenance(columns=columns)
 
 
 RESULTS: Mapping[str, Callable[[], Any]] = {

@@ -72,6 +72,7 @@ def test_all_are_kept_where_something_reads_them(little_memory, more):
     assert searched("auto", **more).predictions_.n_rows == 8000
 
 
+@pytest.mark.usefixtures("page_of_words")
 def test_a_report_is_of_the_rows_that_were_kept_and_their_fold_models_agree(part, tmp_path):
     pytest.importorskip("matplotlib")
     path = part.report(tmp_path / "report.html", X=rows_of(2)[0], importance="refit")

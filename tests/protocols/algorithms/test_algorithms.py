@@ -20,7 +20,7 @@ from heldout.protocols.algorithms.comparison import differences_of
 from heldout.protocols.algorithms.relevance import relevance_of
 
 X, Y = (part[::5] for part in load_breast_cancer(return_X_y=True))
-FOLDS = StratifiedKFold(4, shuffle=True, random_state=2)
+FOLDS = StratifiedKFold(3, shuffle=True, random_state=2)
 NEIGHBOURS = ("neighbours", KNeighborsClassifier(), {"n_neighbors": [1, 5, 15]})
 TREE = ("tree", DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 4]})
 FAST: dict[str, Any] = {"n_bootstraps": 40, "random_state": 3}
@@ -131,7 +131,7 @@ def test_every_aggregate_gives_the_scores_of_separate_cross_validations(aggregat
 
 
 def test_inner_folds_of_their_own_are_those_of_nested_cross_validation() -> None:
-    settings: dict[str, Any] = {"cv": FOLDS, "inner": KFold(3), "random_state": 3}
+    settings: dict[str, Any] = {"cv": FOLDS, "inner": KFold(2), "random_state": 3}
     found = ho.compare_algorithms([NEIGHBOURS, TREE], X, Y, n_bootstraps=40, **settings)
     for name, model, grid in (NEIGHBOURS, TREE):
         nested = ho.nested_cv(model, X, Y, grid, **settings)
@@ -250,11 +250,11 @@ def test_the_corrected_scores_are_those_of_the_matrix() -> None:
 def test_equal_fits_are_made_once_and_change_nothing() -> None:
     trees = ("shallow", DecisionTreeClassifier(min_samples_leaf=20, random_state=0), {"max_depth": [1, 2]})
     groups = np.arange(len(Y)) // 2
-    settings: dict[str, Any] = {"scoring": "neg_log_loss", "cv": 4, "repeats": 2, "groups": groups, **FAST}
+    settings: dict[str, Any] = {"scoring": "neg_log_loss", "cv": 3, "repeats": 2, "groups": groups, **FAST}
     found = ho.compare_algorithms([TREE, trees], X, Y, **settings)
     apart = ho.compare_algorithms([TREE, trees], X, Y, share=False, **settings)
 
-    assert found.n_fits == 2 * 5 * (4 + 6) + 1 and apart.n_fits == 2 * 5 * (4 + 12) + 1
+    assert found.n_fits == 2 * 5 * (3 + 3) + 1 and apart.n_fits == 2 * 5 * (3 + 6) + 1
     for name in ("tree", "shallow"):
         assert found[name].outer_names == apart[name].outer_names
         assert found[name].outer_scores == apart[name].outer_scores

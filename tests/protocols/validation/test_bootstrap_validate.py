@@ -34,7 +34,7 @@ HOLES = np.where(np.random.default_rng(1).random(X.shape) < 0.2, np.nan, X)
 
 
 def validated(model: Any = LOGISTIC, x: Any = X, y: Any = Y, **settings: Any) -> Validation:
-    return ho.bootstrap_validate(model, x, y, **{"n_bootstraps": 8, "random_state": 0, **settings})
+    return ho.bootstrap_validate(model, x, y, **{"n_bootstraps": 4, "random_state": 0, **settings})
 
 
 def by_hand(found: Validation, model: Any, x: Any, y: Any, score: Any) -> np.ndarray:
@@ -70,8 +70,8 @@ class TestAgainstAPlainLoop:
             optimism = (inside - original).mean()
             assert row.corrected == pytest.approx(apparent[0] - optimism, abs=1e-6)
             assert row.optimism == pytest.approx(optimism if name == "roc_auc" else -optimism, abs=1e-6)
-            assert row.n_successful == 8
-        assert found.n_fits == 10, "8 samples, all rows, and the model to deploy"
+            assert row.n_successful == 4
+        assert found.n_fits == 6, "4 samples, all rows, and the model to deploy"
 
     def test_importance_weights_fit_and_score(self) -> None:
         weights = np.where(np.arange(N) % 3 == 0, 3.0, 1.0)
@@ -90,7 +90,7 @@ class TestAgainstAPlainLoop:
     @pytest.mark.parametrize("order", ["boot_mi", "mi_boot", "naive"])
     def test_imputation_in_the_order_of_the_notes(self, order: Any) -> None:
         imputation = Imputation(2, order=order)
-        found = validated(x=HOLES, metric="brier_score", imputation=imputation, n_bootstraps=4)
+        found = validated(x=HOLES, metric="brier_score", imputation=imputation, n_bootstraps=3)
         truth, entropy = truth_of(Y), found.estimates["brier_score"].provenance["entropy"]
         trained = imputation.completed(HOLES, truth, entropy, "rows that train")
         evaluated = trained
@@ -119,22 +119,22 @@ class TestAgainstAPlainLoop:
 
     def test_two_stages(self) -> None:
         metrics = ["brier_score", "roc_auc"]
-        found = validated(TWO, method="two_stage", metric=metrics, n_bootstraps=6, n_second_bootstraps=9)
-        first = validated(TWO, metric=metrics, n_bootstraps=6)
-        equal = validated(TWO, method="two_stage", metric=metrics, n_bootstraps=6)
+        found = validated(TWO, method="two_stage", metric=metrics, n_bootstraps=3, n_second_bootstraps=5)
+        first = validated(TWO, metric=metrics, n_bootstraps=3)
+        equal = validated(TWO, method="two_stage", metric=metrics, n_bootstraps=3)
         assert [each.rows for each in found.candidates] == [each.rows for each in first.candidates]
         assert not (first.replicates.counts == equal.replicates.counts).all(), "the second stage draws anew"
-        assert (found.replicates.counts[:6] == equal.replicates.counts).all()
-        assert found.n_fits == 2 * (1 + 6) + 9 + 1 and equal.n_fits == 2 * (1 + 6) + 6 + 1
-        assert found.n_bootstraps == 6 and found.n_second_bootstraps == found.replicates.n_replicates == 9
+        assert (found.replicates.counts[:3] == equal.replicates.counts).all()
+        assert found.n_fits == 2 * (1 + 3) + 5 + 1 and equal.n_fits == 2 * (1 + 3) + 3 + 1
+        assert found.n_bootstraps == 3 and found.n_second_bootstraps == found.replicates.n_replicates == 5
         best = min(found.candidates, key=lambda each: each.rows["brier_score"].corrected)
         assert found.selected_name == best.name
         for name, score in (("brier_score", brier), ("roc_auc", area)):
             inside, original, _, apparent = by_hand(found, dict(TWO)[best.name], X, Y, score)
             optimism = (inside - original).mean()
             assert found.rows[name].corrected == pytest.approx(apparent[0] - optimism, abs=1e-6)
-        assert found.to_dict()["n_second_bootstraps"] == 9
-        assert found.estimates["brier_score"].provenance["n_second_bootstraps"] == 9
+        assert found.to_dict()["n_second_bootstraps"] == 5
+        assert found.estimates["brier_score"].provenance["n_second_bootstraps"] == 5
         assert ho.Flag.SELECTION_UNCORRECTED in found.flags
 
     @pytest.mark.parametrize("imputation", [None, 2])
@@ -143,11 +143,11 @@ class TestAgainstAPlainLoop:
         Counted.n_fits = 0
         found = validated(
             models, x=X if imputation is None else HOLES, method="two_stage", metric="brier_score",
-            n_bootstraps=3, n_second_bootstraps=4, n_inner_bootstraps=2, adjust_optimism=True,
+            n_bootstraps=2, n_second_bootstraps=3, n_inner_bootstraps=2, adjust_optimism=True,
             imputation=imputation,
         )  # fmt: skip
         assert Counted.n_fits == (imputation or 1) * found.n_fits
-        assert found.n_fits == 2 * (1 + 3) + 4 + 4 * 2 + 1
+        assert found.n_fits == 2 * (1 + 2) + 3 + 3 * 2 + 1
 
 
 class Counted(LogisticRegression):
@@ -186,16 +186,16 @@ class TestPromises:
 
     def test_groups_are_drawn_whole(self) -> None:
         groups = np.arange(N) // 4
-        counts = validated(groups=groups, metric="roc_auc").replicates.counts.reshape(8, -1, 4)
+        counts = validated(groups=groups, metric="roc_auc").replicates.counts.reshape(4, -1, 4)
         assert (counts == counts[:, :, :1]).all()
 
     def test_a_store_is_continued(self, tmp_path: Path) -> None:
         Counted.n_fits = 0
         model = Counted(C=10.0)
         first = validated(model, metric="brier_score", store=tmp_path / "other.db")
-        assert Counted.n_fits == 10, "9 cells and the model to deploy"
+        assert Counted.n_fits == 6, "5 cells and the model to deploy"
         again = validated(model, metric="brier_score", store=tmp_path / "other.db")
-        assert Counted.n_fits == 11
+        assert Counted.n_fits == 7
         assert again.to_dict() == first.to_dict()
 
     def test_other_rows_or_another_imputation_are_another_run(self, tmp_path: Path) -> None:
@@ -216,12 +216,12 @@ class TestPromises:
         assert brier(found.model, X, Y) == found.rows["brier_score"].apparent
 
     def test_of_imputed_rows_the_model_is_pooled(self) -> None:
-        found = validated(LogisticRegression(C=np.inf), HOLES, imputation=3, metric="brier_score", n_bootstraps=3)
+        found = validated(LogisticRegression(C=np.inf), HOLES, imputation=2, metric="brier_score", n_bootstraps=2)
         assert isinstance(found.model, PooledModel)
         assert found.coefficients is not None and len(found.coefficients.names) == 4
 
     def test_nothing_missing_is_flagged(self) -> None:
-        found = validated(imputation=3, metric="brier_score")
+        found = validated(imputation=2, metric="brier_score")
         assert ho.Flag.NOTHING_MISSING in found.flags
         assert found.value == validated(metric="brier_score").value
 
@@ -246,10 +246,10 @@ class Hopeless(LogisticRegression):
 
 class TestFailures:
     def test_they_are_counted_and_left_out(self) -> None:
-        found = validated(Unlucky(C=10.0), metric="brier_score", n_bootstraps=30)
-        assert 2 <= len(found.failures) < 20
+        found = validated(Unlucky(C=10.0), metric="brier_score", n_bootstraps=12)
+        assert 2 <= len(found.failures) < 10
         assert set(found.failures.values()) == {"ValueError: no luck"}
-        assert found.rows["brier_score"].n_successful == 30 - len(found.failures)
+        assert found.rows["brier_score"].n_successful == 12 - len(found.failures)
         assert "no luck" in found.flags[ho.Flag.FAILED_REPLICATES]
         inside, original, _, apparent = by_hand(found, LOGISTIC, X, Y, brier)
         kept = found.replicates.kept
@@ -263,7 +263,7 @@ class TestFailures:
         Hopeless.fits.clear()
         found = validated([("hopeless", Hopeless()), ("logistic", LOGISTIC)], metric="brier_score")
         assert Hopeless.fits == [len(X)]  # not on the samples, of which nothing could come
-        assert found.n_fits == 1 + 9 + 1
+        assert found.n_fits == 1 + 5 + 1
         assert found.selected_name == "logistic" and found.selected == 1
         assert found.candidates[0].reason == "ValueError: never"
         said = found.estimates["brier_score"].flags[ho.Flag.FAILED_CONFIGURATIONS]
@@ -371,7 +371,7 @@ def test_rows_left_out_are_scored_by_models_of_those_drawn() -> None:
 
 def test_failures_in_samples_of_samples_are_flagged() -> None:
     """A sample itself holds 38 of 60 rows, and one of it about 29."""
-    found = validated(NeedsRows(30), metric="brier_score", interval="double", n_inner_bootstraps=6)
+    found = validated(NeedsRows(30), metric="brier_score", interval="double", n_inner_bootstraps=4)
     assert not found.failures
     assert "too few rows" in found.flags[Flag.FAILED_REPLICATES]
 

@@ -49,19 +49,20 @@ def interrupted(n_fits: int, *args: Any, **more: Any) -> None:
     [
         {},
         {"batch_size": 4},
-        {"drop": "bootstrap", "cv": 5},
-        {"sampler": optuna.samplers.NSGAIISampler(population_size=3)},
+        {"drop": "bootstrap", "cv": 5, "n_trials": 8},
+        {"sampler": optuna.samplers.NSGAIISampler(population_size=3), "n_trials": 8},
     ],
     ids=["one by one", "batches", "drop", "nsga"],
 )
 def test_an_interrupted_search_ends_as_it_would_have(tmp_path: Path, more: dict[str, Any]) -> None:
-    whole = outcome(fitted(None, n_trials=12, **more))
+    more = {"n_trials": 12} | more
+    whole = outcome(fitted(None, **more))
     n_fits, store = CountedTree.n_fits, tmp_path / "run.db"
     done = 0
     for stop in (0, 7, 1, 11):
-        interrupted(stop, store, n_trials=12, **more)
+        interrupted(stop, store, **more)
         done += stop
-    assert outcome(fitted(store, n_trials=12, **more)) == whole
+    assert outcome(fitted(store, **more)) == whole
     # Fits that were begun together are committed together: few are done again.
     assert n_fits - done <= CountedTree.n_fits <= n_fits - done + 4 * 5
     assert CountedTree.n_fits < n_fits

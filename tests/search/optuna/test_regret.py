@@ -124,7 +124,7 @@ def test_failed_and_pruned_trials_do_not_count() -> None:
 
 
 def search(**settings: Any) -> ho.HeldOutOptunaSearchCV:
-    settings = {"n_trials": 60, "scoring": "accuracy", "random_state": 1, "cv": 3, "n_bootstraps": 20} | settings
+    settings = {"n_trials": 60, "scoring": "accuracy", "random_state": 1, "cv": 2, "n_bootstraps": 20} | settings
     return ho.HeldOutOptunaSearchCV(SVC(), SPACE, **{"stop_when_useless": True, **settings})
 
 
