@@ -2,6 +2,7 @@
 
 import re
 import runpy
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,18 @@ EVIDENCE = Path(__file__).parents[1] / "evidence"
 pytestmark = pytest.mark.pages
 
 
+@pytest.fixture(scope="module", autouse=True)
+def scripts() -> Iterator[None]:
+    """Scripts run each other: each is run once for all tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runpy, "run_path", cache(runpy.run_path))
+        yield
+
+
 @pytest.fixture(scope="module")
 def written() -> dict[str, Any]:
     names = runpy.run_path(str(EVIDENCE / "write.py"))
-    names["Run"].read_claims = cache(names["Run"].read_claims)  # the claims of a run are judged once for all tests
+    names["Run"].read_claims = cache(names["Run"].read_claims)  # so are the claims of a run
     return names
 
 
@@ -81,7 +90,7 @@ def test_the_pages_of_studies_have_what_the_kept_runs_give() -> None:
         assert text == studies["filled"](text)
 
 
-def test_the_summary_is_what_the_runs_give() -> None:
+def test_the_summary_is_what_the_runs_give(written: dict[str, Any]) -> None:
     summary = runpy.run_path(str(EVIDENCE / "write_summary.py"))
     text = summary["PAGE"].read_text(encoding="utf-8")
 

@@ -43,7 +43,7 @@ def test_commands(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
     monkeypatch.chdir(tmp_path)
-    first = re.sub(r"repetitions=\d+", "repetitions=12, n_bootstraps=40, n_jobs=1", "\n".join(blocks[:2]))
+    first = re.sub(r"repetitions=\d+", "repetitions=3, n_bootstraps=20, n_jobs=1", "\n".join(blocks[:2]))
     names: dict[str, Any] = {"__name__": "__main__"}
     exec(first, names)
     study = names["study"]

@@ -9,8 +9,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from study_options import typed_options
 
 from heldout_papers import IntervalStudy, intervals
+from heldout_papers.cli.intervals import OPTIONS
 
 Command = Callable[..., Any]
 PAGE = Path(__file__).parents[2] / "pages" / "study-intervals.md"
@@ -55,14 +57,16 @@ def test_finished_batches_are_not_repeated(command: Command) -> None:
 
 def test_quick_is_every_setting_with_less_of_everything(command: Command) -> None:
     """With two methods of few rows here; with all it is under half a minute on two cores."""
+    always = {"task": "binary", "folds": 10, "confidence_level": 0.95, "random_state": 0}
+    assert typed_options(OPTIONS).arguments == always | {"repetitions": 30, "n_bootstraps": 500}
     ended = command(
         "study", "intervals", "--quick", "--rows", "50", "--configurations", "30", "--methods", "bbc,bbc_f",
-        "--n-jobs", "1", "--seed", "0", "--json", "--quiet",
+        "--repetitions", "15", "--bootstraps", "100", "--n-jobs", "1", "--seed", "0", "--json", "--quiet",
     )  # fmt: skip
     document = json.loads(ended.out)
 
     assert ended.code == 0 and ended.err == ""
-    assert document["repetitions"] == 30 and document["n_bootstraps"] == 500
+    assert document["repetitions"] == 15 and document["n_bootstraps"] == 100
     assert len(document["rows"]) == 2 * 2 * 2
     assert document["claims"] == []
     assert document["true_performance"].keys() == {"all rows"}

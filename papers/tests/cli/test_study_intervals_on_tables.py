@@ -14,7 +14,7 @@ from heldout_papers import intervals_on_tables
 from heldout_papers.cli.intervals_on_tables import OPTIONS
 
 Command = Callable[..., Any]
-SMALL = ["--repetitions", "2", "--bootstraps", "40", "--configurations", "6", "--n-jobs", "1"]
+SMALL = ["--repetitions", "2", "--bootstraps", "40", "--configurations", "3", "--n-jobs", "1"]
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def tables(tmp_path: Path) -> Path:
 def test_it_leaves_the_numbers_of_the_library(command: Command, tables: Path) -> None:
     ended = command("study", "intervals-on-tables", str(tables), "--tables", "t0", *SMALL, "--seed", "3")
     expected = intervals_on_tables(
-        tables, names=["t0"], repetitions=2, n_bootstraps=40, configurations=6, random_state=3
+        tables, names=["t0"], repetitions=2, n_bootstraps=40, configurations=3, random_state=3
     )
 
     assert ended.code == 0, ended.err
@@ -49,7 +49,17 @@ def test_it_leaves_the_numbers_of_the_library(command: Command, tables: Path) ->
 
 
 def test_quick_takes_three_tables_and_a_finished_study_is_not_done_again(command: Command, tables: Path) -> None:
-    asked = ["study", "intervals-on-tables", str(tables), "--quick", *SMALL, "--repetitions", "1"]
+    asked = [
+        "study",
+        "intervals-on-tables",
+        str(tables),
+        "--quick",
+        *SMALL,
+        "--repetitions",
+        "1",
+        "--methods",
+        "bbc",
+    ]
     ended = command(*asked)
     first = json.loads(Path("heldout-study/study.json").read_text())
     resumed = command(*asked, "--resume")

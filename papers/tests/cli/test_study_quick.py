@@ -24,7 +24,7 @@ SMALLER = {
     "intervals": ["--rows", "50", "--configurations", "100", "--repetitions", "3", "--bootstraps", "100"],
     "intervals-on-tables": ["--repetitions", "1", "--configurations", "4", "--bootstraps", "50"],
     "search": ["--rows", "40", "--configurations", "3", "--folds", "3", "--bootstraps", "50"],
-    "timing": ["--rows", "50,250", "--folds", "3,10", "--repetitions", "2"],
+    "timing": ["--rows", "50,250", "--folds", "3,10", "--repetitions", "2", "--bootstraps", "50"],
 }
 WITH_A_TEST_OF_THEIR_OWN = {"adaptive", "search", "intervals", "intervals-on-tables", "flat-vs-nested"}
 """Studies whose tests run ``--quick`` too."""

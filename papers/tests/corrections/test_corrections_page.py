@@ -15,7 +15,7 @@ def page(**settings: Any) -> Any:
     usual: dict[str, Any] = {
         "rows": [40, 100],
         "repetitions": 12,
-        "n_bootstraps": 40,
+        "n_bootstraps": 20,
         "random_state": 0,
         "n_jobs": 1,
     }

@@ -59,7 +59,7 @@ def without_seconds(found: FlatVsNestedStudy) -> pd.DataFrame:
 
 
 def test_a_row_a_table_repetition_and_algorithm(folder: Path) -> None:
-    found = study(folder, max_rows=120)
+    found = study(folder, max_rows=120, folds=3)
     frame = found.to_frame(each=True)
     assert frame[["table", "repetition", "algorithm"]].apply(tuple, axis=1).tolist() == [
         (table, repetition, name)

@@ -11,7 +11,7 @@ from heldout_papers.intervals.page import intervals_page
 
 @pytest.fixture(scope="module")
 def study() -> IntervalStudy:
-    return intervals([50, 500], 100, [0.1, 0.5], [(24, 6)], repetitions=4, n_bootstraps=20, random_state=1)
+    return intervals([50, 500], 100, [0.1, 0.5], [(24, 6)], repetitions=2, n_bootstraps=20, random_state=1)
 
 
 @pytest.fixture(scope="module")

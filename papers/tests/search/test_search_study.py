@@ -21,7 +21,7 @@ from heldout_papers.search.subsamples import LEAST_OF_CLASS, DividedTable
 from heldout_papers.tables import tables_in
 
 SETTINGS: dict[str, Any] = {
-    "rows": [30, 40], "subsamples": 2, "space": of_table, "folds": 4, "repeats": 2, "n_bootstraps": 40,
+    "rows": [30, 40], "subsamples": 2, "space": of_table, "folds": 3, "repeats": 2, "n_bootstraps": 40,
     "random_state": 7,
 }  # fmt: skip
 
@@ -39,8 +39,8 @@ def test_every_protocol_runs_on_every_sub_sample(study: SearchStudy) -> None:
         "cv", "tt", "nested_cv", "bced", "bced_late", "bbc", "bbc", "bced", "bced_late",
     ]  # fmt: skip
     assert (table.subsamples == 2).all()
-    assert set(table[table.protocol == "cv"].models) == {4 * 5 + 1}
-    assert set(table[table.protocol == "nested_cv"].models) == {16 * 5 + 4 + 1}
+    assert set(table[table.protocol == "cv"].models) == {3 * 5 + 1}
+    assert set(table[table.protocol == "nested_cv"].models) == {9 * 5 + 3 + 1}
     once = table[table.repeats == 1]
     assert (once.speed_up[once.protocol == "bced"] >= 1).all()
     assert table.coverage.notna().equals(table.protocol.isin(["bbc", "bced", "bced_late"]))
@@ -113,7 +113,7 @@ def test_the_same_numbers_for_other_processes_and_after_an_interruption(
 def test_a_study_is_made_again_from_its_table(study: SearchStudy, tmp_path: Path) -> None:
     path = tmp_path / "search.parquet"
     study.to_frame(each=True).to_parquet(path)
-    again = SearchStudy.from_frame(pd.read_parquet(path), folds=4, n_bootstraps=40, space="of_table", entropy=7)
+    again = SearchStudy.from_frame(pd.read_parquet(path), folds=3, n_bootstraps=40, space="of_table", entropy=7)
 
     pd.testing.assert_frame_equal(again.to_frame(), study.to_frame())
     known = {name: value for name, value in study.parameters().items() if name != "characteristics"}
@@ -169,7 +169,7 @@ def test_the_spaces_that_there_are(tables: Path) -> None:
         pytest.param({"space": []}, "the list of estimators is empty", id="empty"),
         pytest.param({"configurations": 1}, "configurations must be a whole number from 2 on", id="one"),
         pytest.param(
-            {"rows": 7}, "rows must be at least twice the folds.* got `rows=7` and `folds=4`", id="few rows"
+            {"rows": 5}, "rows must be at least twice the folds.* got `rows=5` and `folds=3`", id="few rows"
         ),
         pytest.param(
             {"rows": 100}, "no table of .* is large enough .* first with 100 rows: its pool", id="many rows"

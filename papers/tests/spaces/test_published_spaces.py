@@ -68,6 +68,6 @@ def test_what_it_is_not_for_is_refused(text, kind, said) -> None:
 
 
 def test_advice_takes_the_name_too() -> None:
-    named = ho.advise(X, Y, "wainer_cawley2021(small=True)")
-    listed = ho.advise(X, Y, ho.spaces.wainer_cawley2021(X, Y, small=True))
+    named = ho.advise(X, Y, "wainer_cawley2021(small=True)", seconds=0)
+    listed = ho.advise(X, Y, ho.spaces.wainer_cawley2021(X, Y, small=True), seconds=0)
     assert [cost.most for cost in named.costs] == [cost.most for cost in listed.costs]
