@@ -113,6 +113,14 @@ def test_an_estimate_draws_itself(search: Any) -> None:
         ho.plots.CorrectedScoreDisplay.from_estimate(search)
 
 
+def test_a_line_takes_the_short_names_of_matplotlib(search: Any) -> None:
+    short = {"c": "grey", "ls": ":", "lw": 4}
+    number = search.estimate_.plot(line_kw=short).value_line_
+    (curve,) = ho.plots.RocCurveDisplay.from_search(search, line_kw=short).lines_
+    for line in (number, curve):
+        assert (line.get_color(), line.get_linestyle(), line.get_linewidth()) == ("grey", ":", 4)
+
+
 def test_the_direction_of_an_own_metric_follows_from_the_optimism() -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 60)

@@ -52,6 +52,7 @@ class ScoredAnswer(NamedTuple):
 class Evaluations(Tool):
     """The files of a tool, in a folder or any of its folders, or one of them."""
 
+    needs = ("system", "task", "item", "run", "score", "content")
     columns: ClassVar = {"row": ("item",), "repeat": ("run",)}
     free = ("predictions",)
     finds_target = True

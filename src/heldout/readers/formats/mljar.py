@@ -41,6 +41,7 @@ class Mljar(Tool):
     name = "mljar"
     title = "the out-of-fold predictions of MLJAR"
     signs = f"a folder with MODEL/{_FILE} and MODEL/{_FRAMEWORK}"
+    needs = ("target", "row")
     columns: ClassVar = {"target": ("target",), "row": ("row",), "fold": ("fold",)}
     endings = (f"MODEL/{_FILE} with {_FRAMEWORK} beside it",)
 

@@ -265,8 +265,10 @@ def matplotlib_of(feature: str, extra: str, module: str) -> Any:
 
 
 def styled(defaults: Style, own: Style | None) -> dict[str, Any]:
-    """The keyword arguments of an artist: the user's own replace the defaults."""
-    return {**defaults, **(own or {})}
+    """The keyword arguments of a line: the user's own replace the defaults, also by short names such as ``ls``."""
+    from matplotlib import cbook, lines
+
+    return {**defaults, **cbook.normalize_kwargs({**(own or {})}, lines.Line2D)}
 
 
 def evaluation_of(search: Any) -> Evaluation:
