@@ -4,6 +4,7 @@ import contextlib
 import inspect
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -288,6 +289,39 @@ def test_numbers_beyond_floating_point_are_refused(given: dict[str, Any]) -> Non
     with pytest.raises(ho.InputError, match="rows must be at most 1e300"):
         ho.estimates.distance_to_best(10**400, candidates=5)
     assert ho.rows_needed(0.1, candidates=10**300) > ho.rows_needed(0.1, candidates=10**200)
+
+
+HUGE = 10**400
+TAKERS_OF_NUMBERS: dict[str, Callable[[Any], object]] = {
+    "alpha": lambda value: ho.metrics.PinballLoss(value),
+    "beta": lambda value: ho.metrics.FScore(beta=value),
+    "tau": lambda value: ho.metrics.ConcordanceUno(tau=value),
+    "tolerance": lambda value: ho.selection.Within(tolerance=value),
+    "weights": lambda value: ho.selection.AverageRank(metrics=["roc_auc", "log_loss"], weights=[value, 1]),
+    "complexity": lambda value: ho.selection.Within(tolerance=0.1, complexity=[value, 1]),
+    "grid": lambda value: ho.selection.Threshold(grid=[value]),
+    "width": lambda value: ho.rows_needed(0.1, candidates=5, width=value),
+    "threshold": lambda value: ho.estimate(Y, SCORES, metric="accuracy", threshold=value, **FEW),
+    "fit_timeout": lambda value: searched(fit_timeout=value),
+    "range": lambda value: ho.metrics.custom(
+        accuracy_score, greater_is_better=True, response="labels", range=(0, value)
+    ),
+    "times": lambda value: ho.metrics.custom(
+        accuracy_score, greater_is_better=True, response="survival", times=[value]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TAKERS_OF_NUMBERS)
+def test_a_number_that_no_float_can_hold_is_refused(name: str) -> None:
+    with pytest.raises(ho.InputError, match=f"^{name} (must|of average_rank must)"):
+        TAKERS_OF_NUMBERS[name](HUGE)
+
+
+@pytest.mark.parametrize("name", ["alpha", "beta", "tolerance", "threshold"])
+def test_a_fraction_is_refused_as_formats_and_files_cannot_hold_it(name: str) -> None:
+    with pytest.raises(ho.InputError, match=f"^{name} must"):
+        TAKERS_OF_NUMBERS[name](Fraction(1, 2))
 
 
 @pytest.mark.processes

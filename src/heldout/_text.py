@@ -52,6 +52,11 @@ def is_integer(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
+def plain(value: Any) -> Any:
+    """A number or text of NumPy as Python's own, whose ``repr`` can be read back; another value as it is."""
+    return value.item() if getattr(value, "ndim", None) == 0 else value
+
+
 def printable(text: str, keep: str = "") -> str:
     r"""The text with control characters escaped, line breaks too.
 

@@ -15,6 +15,7 @@ from heldout.protocols.validation.intervals import IntervalKind
 from heldout.readers.formats.recognition import FORMATS
 from heldout.search.optuna.feedback import Feedback
 from heldout.selection import RULES as SELECTION_RULES
+from heldout.selection import rule_of
 from heldout.selection.bootstrap_draws import BLOCK_KINDS
 from heldout.spaces.regressions import MODELS
 
@@ -52,3 +53,9 @@ def test_levels_of_numpy_are_levels(level: float) -> None:
     checks.check_interval_settings(np.int32(10), level, "less")
     with pytest.raises(ho.InputError, match="confidence_level must lie between 0 and 1"):
         checks.check_interval_settings(10, 1 + level, "less")
+
+
+def test_the_text_of_a_rule_with_a_number_of_numpy_makes_it_again() -> None:
+    rule = ho.selection.Within(tolerance=np.float64(0.02))
+    assert checks.call_text(rule) == "within(tolerance=0.02)"
+    assert rule_of(checks.call_text(rule)) == rule

@@ -41,7 +41,7 @@ def test_without_agreement_nothing_is_pooled() -> None:
         pool_coefficients([one(1, 1)], 22)
     pooled = pool_coefficients([one(1, 1), one(2, 1)], 22)
     assert pooled is not None
-    with pytest.raises(InputError, match="level must be between 0 and 1"):
+    with pytest.raises(InputError, match="level must lie between 0 and 1"):
         pooled.intervals(95)
 
 

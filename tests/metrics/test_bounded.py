@@ -28,6 +28,8 @@ def test_names_say_the_greatest_loss() -> None:
     assert (quantile.name, quantile.range) == ("mean_pinball_loss(alpha=0.9, most=2)", (0, 2))
     assert metric_named(quantile.name) == quantile
     assert Bounded(MeanSquaredError(), np.float64(4)).name == "mean_squared_error(most=4.0)"
+    quantile = PinballLoss(np.float64(0.9))
+    assert (quantile.name, metric_named(quantile.name)) == ("mean_pinball_loss(alpha=0.9)", quantile)
     for wrong in ("accuracy(most=1)", "root_mean_squared_error(most=1)", "r2(most=1)"):
         with pytest.raises(InputError, match="has no parameter 'most'"):
             metric_named(wrong)

@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
 from difflib import get_close_matches
-from math import inf, nan
-from numbers import Real
+from math import inf, isnan, nan
+from numbers import Integral, Rational, Real
 from typing import Any
 
 from heldout import _defaults, _papers
-from heldout._text import is_integer, is_one_of
+from heldout._text import is_integer, is_one_of, plain
 from heldout.data.limits import MOST_BOOTSTRAPS, refuse_more_than
 from heldout.errors import InputError, installation, shortened
 
@@ -88,7 +88,9 @@ def call_text(thing: Any) -> str:
     ('within', 'within(tolerance=0.5)')
     """
     own = [field for field in fields(thing) if field.init]
-    changed = [f"{field.name}={getattr(thing, field.name)!r}" for field in own if not _is_default(thing, field)]
+    changed = [
+        f"{field.name}={plain(getattr(thing, field.name))!r}" for field in own if not _is_default(thing, field)
+    ]
     return f"{thing.name}({', '.join(changed)})" if changed else str(thing.name)
 
 
@@ -307,6 +309,24 @@ def check_count(what: str, value: Any, least: int = 1, usual: str = "", argument
         )
 
 
+def is_number(value: Any) -> bool:
+    """Whether it is a real number of Python or NumPy, infinite or one that a float can hold, and not NaN.
+
+    Examples
+    --------
+    >>> is_number(0.5), is_number(True), is_number("0.5"), is_number(10**400)
+    (True, False, False, False)
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    if isinstance(value, Rational) and not isinstance(value, Integral):
+        return False  # a fraction, which formats and files do not take
+    try:
+        return not isnan(value)
+    except OverflowError:
+        return False
+
+
 def check_number(
     argument: str,
     value: Any,
@@ -325,7 +345,7 @@ def check_number(
     Traceback (most recent call last):
     heldout.errors.InputError: power must lie between 0 and 1, got 1; .8 is usual.
     """
-    number: Any = nan if isinstance(value, bool) or not isinstance(value, Real) else value
+    number = value if is_number(value) else nan
     beyond, before = -inf if above is None else above, inf if below is None else below
     if beyond < number < before and (least is None or least <= number) and (most is None or number <= most):
         return
@@ -376,7 +396,7 @@ def check_timeout(timeout: Any, argument: str = "fit_timeout") -> None:
     """Refuse a timeout that is no time."""
     if timeout is None:
         return
-    seconds = float(timeout) if isinstance(timeout, Real) else float("nan")
+    seconds = float(timeout) if is_number(timeout) else nan
     allowed = "a number of seconds above 0" if not seconds > 0 else f"at most {_LONGEST:g} seconds"
     if not 0 < seconds <= _LONGEST:
         raise InputError(f"{argument} must be {allowed}, got {timeout!r}; leave it out for no limit.")

@@ -90,6 +90,20 @@ def missing(column: Array) -> Booleans:
     return np.array([_is_missing(value) for value in column.ravel()], dtype=bool).reshape(column.shape)
 
 
+def numbers_listed(values: Any) -> Floats:
+    """A list of numbers that a user passed, as float64; an empty array (0, 0) for what is no numbers.
+
+    Examples
+    --------
+    >>> numbers_listed([1, 2.5]).tolist(), numbers_listed("ab").shape, numbers_listed([10**400]).shape
+    ([1.0, 2.5], (0, 0), (0, 0))
+    """
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return np.empty((0, 0))
+
+
 def numbers_of(array: Array, what: str, otherwise: str = "convert them with astype(float)") -> Floats:
     """The array as float64, NaN where missing; unchanged if it is float64, because a matrix may take most of the
     memory. ``what`` names them in errors, and ``otherwise`` says what to do instead.

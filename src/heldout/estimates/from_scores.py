@@ -13,7 +13,7 @@ from heldout._types import Floats, Indices
 from heldout.data.checks import check_count, check_number, checked_flag
 from heldout.data.limits import check_room
 from heldout.data.row_labels import in_one_order
-from heldout.data.task import array_of, distinct, numbers_of, shortened
+from heldout.data.task import array_of, distinct, numbers_listed, numbers_of, shortened
 from heldout.errors import InputError
 from heldout.estimates.candidates import check_some_left
 from heldout.estimates.data_flags import flag_of_adaptive, flag_of_failed
@@ -311,10 +311,10 @@ def _names(scores: Any, names: Sequence[str] | None, n_configurations: int) -> t
 
 
 def _checked_range(given: Any, values: Floats) -> tuple[float, float]:
-    try:
-        low, high = (float(end) for end in given)
-    except (TypeError, ValueError):
-        raise InputError(f"range must be two numbers, the least and greatest score, got {given!r}.") from None
+    ends = numbers_listed(given)
+    if ends.shape != (2,):
+        raise InputError(f"range must be two numbers, the least and greatest score, got {given!r}.")
+    low, high = ends.tolist()
     if not low < high:
         raise InputError(f"range must go from the least to the greatest score, got {given!r}.")
     beyond = values[(values < low) | (values > high)]

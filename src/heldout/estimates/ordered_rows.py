@@ -23,7 +23,7 @@ import numpy as np
 
 from heldout._types import Floats
 from heldout.data.checks import check_choice
-from heldout.data.task import shortened
+from heldout.data.task import numbers_listed, shortened
 from heldout.errors import InputError
 from heldout.estimates.evidence import Candidates
 from heldout.estimates.question import AUTO, Blocks
@@ -198,10 +198,7 @@ def _series(values: Any) -> Floats:
 
     Raises InputError unless they are two finite numbers or more.
     """
-    try:
-        series = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        series = np.empty(0)
+    series = numbers_listed(values)
     if series.ndim != 1 or len(series) < 2 or not np.isfinite(series).all():
         raise InputError(
             f"values must be at least 2 finite numbers in their order, one for each row, got {shortened(values)}."

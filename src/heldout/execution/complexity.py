@@ -6,13 +6,13 @@ A selection rule can weigh the complexity of the models that a configuration pro
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from heldout._sklearn import n_leaves_of_rounds
 from heldout._types import Floats
+from heldout.data.checks import is_number
 from heldout.errors import InputError
 from heldout.execution.cells import CellState, CellTable
 from heldout.folds.splits import Place
@@ -63,7 +63,7 @@ def measured(model: Any) -> dict[str, float]:
 
 
 def _checked(number: Any, model: Any) -> float:
-    if isinstance(number, bool | np.bool_) or not isinstance(number, Real) or not np.isfinite(float(number)):
+    if not is_number(number) or not np.isfinite(number):
         raise InputError(
             f"complexity_ of {type(model).__name__} must be a finite number, got {number!r}.", argument="selection"
         )

@@ -20,6 +20,7 @@ from sklearn.pipeline import Pipeline
 from heldout import _defaults
 from heldout._record import Record, TextTable, cells, frame_of, interval_text, points, rows_table
 from heldout._types import Floats
+from heldout.data.checks import check_number
 from heldout.data.task import survival_target
 from heldout.errors import InputError
 
@@ -218,8 +219,7 @@ class LinearCoefficients(Record):
         InputError
             When ``level`` is not between 0 and 1.
         """
-        if not 0 < level < 1:
-            raise InputError(f"level must be between 0 and 1, got {level}; for instance .95.")
+        check_number("level", level, above=0, below=1, usual=".95 is usual")
         reach = student.ppf((1 + level) / 2, self.df) * self.standard_errors
         return np.column_stack([self.values - reach, self.values + reach])
 

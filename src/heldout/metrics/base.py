@@ -18,8 +18,9 @@ from typing import Any, NamedTuple, Protocol, Self, TypeGuard, runtime_checkable
 
 import numpy as np
 
-from heldout._text import is_one_of
+from heldout._text import is_one_of, plain
 from heldout._types import Array, Booleans, Counts, Floats, Indices, Weightings
+from heldout.data.checks import is_number as is_number
 from heldout.data.task import TaskKind, Truth, labels_text, no_labels
 from heldout.errors import InputError
 from heldout.kernels.dispatch import cut_rows, total_weight
@@ -356,12 +357,12 @@ def name_with(stem: str, metric: Any, *parameters: str) -> str:
     Examples
     --------
     >>> from heldout.metrics.regression import PinballLoss
-    >>> name_with("mean_pinball_loss", PinballLoss(0.9)), name_with("pinball", PinballLoss(), "alpha")
+    >>> name_with("mean_pinball_loss", PinballLoss(np.float64(0.9))), name_with("pinball", PinballLoss(), "alpha")
     ('mean_pinball_loss(alpha=0.9)', 'pinball')
     """
     declared = fields(metric) if is_dataclass(metric) else ()
     usual = {field.name: field.default for field in declared if field.name not in NO_PARAMETERS}
-    given = {name: getattr(metric, name) for name in parameters or usual}
+    given = {name: plain(getattr(metric, name)) for name in parameters or usual}
     listed = ", ".join(f"{name}={value!r}" for name, value in given.items() if not is_one_of(value, (usual[name],)))
     return f"{stem}({listed})" if listed else stem
 
@@ -456,12 +457,6 @@ def check_among(parameter: str, value: Any, allowed: Sequence[Any]) -> None:
     """Refuse a value that a metric's parameter cannot have."""
     if not any(value is one or (isinstance(value, str) and value == one) for one in allowed):
         raise InputError(f"{parameter} must be one of {', '.join(repr(one) for one in allowed)}, got {value!r}.")
-
-
-def is_number(value: Any) -> bool:
-    """Whether a parameter is a real number, and not NaN."""
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    return number and not np.isnan(value)
 
 
 def times_of(metric: Metric) -> tuple[float, ...]:

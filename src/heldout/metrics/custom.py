@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from heldout._types import Array, Floats, Indices, Weightings
-from heldout.data.task import TaskKind, Truth, with_fields
+from heldout.data.task import TaskKind, Truth, numbers_listed, with_fields
 from heldout.errors import InputError, NoExit, text_of
 from heldout.metrics.base import Metric, Needs, Response, Statistic, positive_of
 from heldout.metrics.row_losses import Finish, LossOutsideRangeError, MeanLoss, OfRowLosses, mean_loss
@@ -126,9 +126,10 @@ def custom(
     """
     if not callable(f):
         raise InputError(f"custom needs a function f(y_true, y_pred), got {f!r}.")
-    low, high = (float(end) for end in range)
-    if not low < high:
+    ends = numbers_listed(range)
+    if ends.shape != (2,) or not ends[0] < ends[1]:
         raise InputError(f"range must be (least, greatest) with least < greatest, got {range!r}.")
+    low, high = ends.tolist()
     responses = _responses(response)
     if row_wise:
         _check_row_range(low, high, greater_is_better)
@@ -374,10 +375,10 @@ def _responses(response: str | Response | tuple[str | Response, ...]) -> tuple[R
 
 
 def _times(times: Sequence[float], responses: tuple[Response, ...]) -> tuple[float, ...]:
-    listed = tuple(float(time) for time in times)
-    if responses != (Response.SURVIVAL,) or not listed or not np.isfinite(listed).all():
+    listed = numbers_listed(times)
+    if responses != (Response.SURVIVAL,) or listed.ndim != 1 or not listed.size or not np.isfinite(listed).all():
         raise InputError(f"times must be finite numbers, and are for `response='survival'` alone, got {times!r}.")
-    return listed
+    return tuple(listed.tolist())
 
 
 def _needs(needs: str | Needs) -> Needs:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from heldout._text import plain
 from heldout._types import Array, Booleans, Counts, Floats, Indices, Weightings
 from heldout.data.checks import check_number
 from heldout.data.task import TaskKind, Truth
@@ -309,13 +310,11 @@ class Bounded(AroundMetric, OfRowLosses):
                 argument="most",
             )
         check_number("most", self.most, above=0, usual="give the greatest loss that a row can have")
-        if isinstance(self.most, np.generic):  # the name is read back as Python's own number
-            object.__setattr__(self, "most", self.most.item())
 
     @property
     def name(self) -> str:
         stem, bracket, parameters = self.metric.name.partition("(")
-        return f"{stem}({parameters.removesuffix(')')}{', ' if bracket else ''}most={self.most!r})"
+        return f"{stem}({parameters.removesuffix(')')}{', ' if bracket else ''}most={plain(self.most)!r})"
 
     @property
     def range(self) -> tuple[float, float]:

@@ -20,7 +20,7 @@ import numpy as np
 from heldout._text import counted
 from heldout._types import Array, Booleans, Floats, Indices, Weightings
 from heldout.data.checks import check_number
-from heldout.data.task import TaskKind, Truth
+from heldout.data.task import TaskKind, Truth, numbers_listed
 from heldout.errors import InputError
 from heldout.kernels.dispatch import ConcordanceSums
 from heldout.metrics.base import (
@@ -372,13 +372,9 @@ class IntegratedBrier(OfCurves):
     def __post_init__(self) -> None:
         if self.times is None:
             return
-        wanted = f"times must be at least two ascending finite numbers, got {self.times!r}."
-        try:
-            times = np.asarray(self.times, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError(wanted) from None
+        times = numbers_listed(self.times)
         if times.ndim != 1 or times.size < 2 or not np.isfinite(times).all() or (np.diff(times) <= 0).any():
-            raise InputError(wanted)
+            raise InputError(f"times must be at least two ascending finite numbers, got {self.times!r}.")
         object.__setattr__(self, "times", tuple(times.tolist()))  # so that it compares and hashes
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from heldout._types import Booleans, Floats, Indices
 from heldout.data.checks import check_number
+from heldout.data.task import numbers_listed
 from heldout.errors import InputError, NoExit
 from heldout.metrics.base import is_number
 from heldout.selection.base import ScoreTable, SelectionFailedError, SelectionRule
@@ -21,10 +22,7 @@ def frozen_complexity(complexity: Any) -> Any:
     """As a rule holds it: numbers as a tuple, so that equal rules are equal and have a hash."""
     if complexity is None or isinstance(complexity, str) or callable(complexity):
         return complexity
-    try:
-        numbers = np.asarray(complexity, dtype=np.float64)
-    except (TypeError, ValueError):
-        numbers = np.empty(0)
+    numbers = numbers_listed(complexity)
     if numbers.ndim != 1 or not numbers.size or np.isnan(numbers).any():
         raise InputError(
             "complexity must be the name of a parameter, a function of the parameters, a number for each "

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from heldout._types import Floats, Indices
 from heldout.data.checks import check_count
+from heldout.data.task import numbers_listed
 from heldout.errors import InputError
 from heldout.selection.base import RuleDeclaration
 
@@ -137,10 +138,7 @@ def _usual_first(thresholds: Floats, scores: Floats) -> Floats:
 
 
 def _checked_grid(grid: Any) -> tuple[float, ...]:
-    try:
-        numbers = np.asarray(grid, dtype=np.float64)
-    except (TypeError, ValueError):
-        numbers = np.empty(0)
+    numbers = numbers_listed(grid)
     if numbers.ndim != 1 or not numbers.size or not np.isfinite(numbers).all():
         raise InputError(f"grid must be a list of thresholds, finite numbers, got {grid!r}.")
     if len(np.unique(numbers)) < len(numbers):

@@ -6,7 +6,6 @@ more fits. All three come from the same folds here, so that they differ by the p
 """
 
 import math
-import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
@@ -18,7 +17,7 @@ from heldout._text import counted
 from heldout._types import Floats
 from heldout.arguments.search import SearchArguments
 from heldout.configurations import checked_entries
-from heldout.data.checks import COMPARED_SCORES, check_choice, check_interval_settings, checked_flag
+from heldout.data.checks import COMPARED_SCORES, check_choice, check_interval_settings, checked_flag, is_number
 from heldout.errors import InputError
 from heldout.estimates.question import AnyAggregate
 from heldout.estimates.types import Alternative, Estimate
@@ -201,8 +200,7 @@ class AlgorithmSettings:
         """Refuse wrong values."""
         check_choice("deploy", self.deploy, DEPLOY)
         given: Any = self.relevant
-        is_number = isinstance(given, numbers.Real) and not isinstance(given, bool)
-        if given is not None and not (is_number and 0 <= given < math.inf):
+        if given is not None and not (is_number(given) and 0 <= given < math.inf):
             raise InputError(
                 f"relevant must be a difference of scores of at least 0, got {given!r}; for accuracy .01 is a "
                 "percentage point, and without it the threshold of Wainer and Cawley applies."

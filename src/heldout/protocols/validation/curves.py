@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from heldout._record import Record, frame_of, points, thinned
 from heldout._types import Array, Floats, Indices
-from heldout.data.task import TaskKind, labels_text
+from heldout.data.task import TaskKind, labels_text, numbers_listed
 from heldout.errors import InputError
 from heldout.estimates.intervals import order_statistic
 from heldout.flags import Flag
@@ -435,7 +435,7 @@ def _grid(predicted: Floats) -> Floats:
 
 
 def _points(at: ArrayLike) -> Floats:
-    points = np.atleast_1d(np.asarray(at, dtype=np.float64))
+    points = np.atleast_1d(numbers_listed(at))
     if points.ndim != 1 or not points.size or not np.isfinite(points).all() or (np.diff(points) <= 0).any():
         raise InputError(f"at must be increasing finite numbers, got {at!r}; for instance at=[0.1, 0.2, 0.5].")
     return points
@@ -545,10 +545,7 @@ def checked_thresholds(thresholds: ArrayLike | None) -> Floats:
     """
     if thresholds is None:
         return np.arange(1, 100) / 100
-    try:
-        points = np.atleast_1d(np.asarray(thresholds, dtype=np.float64))
-    except (TypeError, ValueError):
-        points = np.empty((0, 0))
+    points = np.atleast_1d(numbers_listed(thresholds))
     if points.ndim != 1 or not ((points > 0) & (points < 1)).all() or (np.diff(points) <= 0).any():
         raise InputError(f"thresholds must increase from above 0 to below 1, got {thresholds!r}.")
     return points

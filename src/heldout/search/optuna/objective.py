@@ -140,11 +140,12 @@ def objective(
     >>> print(f"{study.best_value:.4f} {estimate.value:.3f} by {estimate.method}")
     0.9332 0.930 by shrinkage
     """
-    arguments = {name: value for name, value in locals().items() if name not in ("estimator", "suggest")}
+    arguments = {**locals(), "method": _defaults.METHOD}
+    del arguments["estimator"], arguments["suggest"]
     if isinstance(estimator, list | tuple):
         checked_entries(estimator)
     else:
         checked_model(estimator, "estimator")
     space = space_of(estimator, suggest)
-    run = OpenSearch({**arguments, "method": _defaults.METHOD}, ["objective", space.identity])
+    run = OpenSearch(arguments, ["objective", space.identity])
     return Objective(space, run, has_store=store is not None)
