@@ -37,7 +37,7 @@ X, Y = CANCER[0][:, :6], CANCER[1]
 NEIGHBOURS = {"n_neighbors": [1, 5, 25]}
 MODELS = [
     ("knn", KNeighborsClassifier(), {"n_neighbors": [3, 15]}),
-    ("forest", RandomForestClassifier(2), {}),
+    ("forest", RandomForestClassifier(3), {"max_depth": [1, 3]}),
 ]
 
 

@@ -207,8 +207,11 @@ class InnerSearch(BaseEstimator):
     def predict(self, X: Any) -> Any:
         return np.zeros(len(X), dtype=np.intp)
 
+    def predict_proba(self, X: Any) -> Any:
+        return np.full((len(X), 2), 0.5)
 
-@pytest.mark.parametrize("how", ["search", "nested", "bootstrap_search"])
+
+@pytest.mark.parametrize("how", ["search", "nested", "bootstrap_search", "imputed_validation"])
 def test_a_search_inside_a_model_divides_distinct_rows_wherever_training_rows_repeat(how: str) -> None:
     InnerSearch.divided.clear()
     numbers, target = np.arange(60.0)[:, None], np.arange(60) % 2
@@ -222,8 +225,14 @@ def test_a_search_inside_a_model_divides_distinct_rows_wherever_training_rows_re
             InnerSearch(), numbers, target, grid, cv=bootstraps(60, 2), inner=2, interval=None, refit=False,
             **settings,
         )  # fmt: skip
-    else:
+    elif how == "bootstrap_search":
         ho.bootstrap_search(InnerSearch(), numbers, target, grid, cv=3, n_bootstraps=2, refit=False, **settings)
+    else:
+        holes = np.where(numbers % 7 == 0, np.nan, np.cos(numbers))
+        ho.bootstrap_validate(
+            InnerSearch(), np.hstack([numbers, holes]), target, metric="brier_score", imputation=2, n_bootstraps=2,
+            interval=None, random_state=0,
+        )  # fmt: skip
     assert len(InnerSearch.divided) >= 12
     for train, test in InnerSearch.divided:
         assert not set(train) & set(test)

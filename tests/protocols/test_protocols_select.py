@@ -44,10 +44,10 @@ SELECTING = {
     ),
     "halving": HalvingGridSearchCV(NEIGHBOURS, {"n_neighbors": [1, 2, 3]}, cv=2, min_resources=20, random_state=0),
     "random halving": HalvingRandomSearchCV(
-        NEIGHBOURS, DRAWS, n_candidates=3, cv=2, min_resources=30, random_state=0
+        NEIGHBOURS, DRAWS, n_candidates=4, cv=3, min_resources=30, random_state=0
     ),
     "ours": make_pipeline(
-        StandardScaler(), ho.HeldOutRandomizedSearchCV(NEIGHBOURS, DRAWS, n_iter=2, cv=2, random_state=0)
+        StandardScaler(), ho.HeldOutRandomizedSearchCV(NEIGHBOURS, DRAWS, n_iter=3, cv=3, random_state=0)
     ),
 }
 
@@ -57,7 +57,7 @@ def model(request: pytest.FixtureRequest) -> Any:
     if request.param != "optuna":
         return SELECTING[request.param]
     pytest.importorskip("optuna")
-    return ho.HeldOutOptunaSearchCV(NEIGHBOURS, DRAWS, n_trials=2, cv=2, random_state=0)
+    return ho.HeldOutOptunaSearchCV(NEIGHBOURS, DRAWS, n_trials=4, cv=3, random_state=0)
 
 
 def area(model: Any, rows: Any) -> float:
