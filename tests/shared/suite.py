@@ -7,7 +7,7 @@ import multiprocessing.util
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -130,7 +130,6 @@ def of_its_class(question: Callable[[Any], bool]) -> Callable[[Any], bool]:
 @pytest.fixture(autouse=True, scope="session")
 def what_never_changes_is_asked_once() -> Iterator[None]:
     """The parameters of a class, and whether it is one of tables: with small models an eighth of the time."""
-    from narwhals.stable.v2 import dependencies
     from sklearn.base import BaseEstimator
 
     names, names_of = WeakKeyDictionary[type, list[str]](), BaseEstimator._get_param_names.__func__
@@ -142,8 +141,11 @@ def what_never_changes_is_asked_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BaseEstimator, "_get_param_names", classmethod(known_names))
-        for name in ("is_into_dataframe", "is_into_series"):
-            patch.setattr(dependencies, name, of_its_class(getattr(dependencies, name)))
+        with suppress(ImportError):  # scikit-learn before 1.9 asks nothing of narwhals
+            from narwhals.stable.v2 import dependencies
+
+            for name in ("is_into_dataframe", "is_into_series"):
+                patch.setattr(dependencies, name, of_its_class(getattr(dependencies, name)))
         yield
 
 

@@ -144,3 +144,13 @@ def test_the_adjustment_of_remembered_noise_is_known() -> None:
     assert row.inner_optimism == pytest.approx(0.5 * np.exp(np.exp(-1) - 2), abs=0.02)
     assert row.optimism == pytest.approx(np.exp(-1) - 0.5 * np.exp(np.exp(-1) - 2), abs=0.03)
     assert row.apparent == 1.0 and row.corrected == 1.0 - row.optimism
+
+
+def test_where_nothing_is_adjusted_the_flag_says_so() -> None:
+    """With "auto" a model that memorises is corrected by the rows left out, and no optimism is subtracted."""
+    model = KNeighborsClassifier(1)
+    found = ho.bootstrap_validate(model, X, Y, metric="roc_auc", adjust_optimism=True, **SETTINGS)
+    plain = ho.bootstrap_validate(model, X, Y, metric="roc_auc", **SETTINGS)
+    said, without = (each.estimates["roc_auc"].flags["memorises"] for each in (found, plain))
+    assert found.method == plain.method != "optimism"
+    assert said == f"{without} No optimism is subtracted here, so `adjust_optimism=True` has adjusted nothing."

@@ -393,7 +393,8 @@ def bootstrap_validate(
     adjust_optimism : bool, default=False
         Whether to adjust the optimism by the double bootstrap, with "optimism" and "two_stage": each bootstrap
         estimates its own optimism by bootstraps of its sample, and the mean error of these estimates is subtracted.
-        It takes ``n_inner_bootstraps`` times the fits.
+        It takes ``n_inner_bootstraps`` times the fits. Where "auto" corrects by another method, it adjusts nothing,
+        and the flag of a model that memorises says so.
     confidence_level : float, default=0.95
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
     groups : array-like of shape (N,), optional

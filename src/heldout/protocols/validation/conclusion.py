@@ -51,6 +51,7 @@ _CHOSEN_UNCORRECTED = (
     "little optimistic. A search over the models, passed as the model, repeats the choice in every bootstrap."
 )
 _ROWS_OF_GROUPS = "The intervals take rows as independent, and are too narrow where rows of a group are alike."
+_NOT_ADJUSTED = "No optimism is subtracted here, so `adjust_optimism=True` has adjusted nothing."
 _MEMORISED = "the model memorises its own samples, and its scores there say nothing about new rows"
 OFTEN = 0.05
 """An estimate is flagged if a greater share of its replicates failed."""
@@ -214,6 +215,8 @@ class ValidationConclusion:
             if self.plan.correction.reads_left_out and metric.fits_to_its_rows:
                 flags |= Flag.FITS_TO_ITS_ROWS.of(metric=name, method=self.plan.correction.name)
             flags |= {**_undefined_in_some(replicates, scores), **reported.flags, **bounded.flags}
+            if self.plan.adjusts and corrected.method != Optimism.name and Flag.MEMORISES in flags:
+                flags[Flag.MEMORISES] += f" {_NOT_ADJUSTED}"
             if bounded.interval is not None and kind != "percentile":
                 flags |= _flags_of_width(self.plan.task)
             found[name] = MetricResult(metric, scores, corrected, corrected.method, kind, bounded.interval, flags)
