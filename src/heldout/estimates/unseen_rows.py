@@ -53,17 +53,20 @@ def more_rows(
     units : sequence of arrays
         The rows of each.
     """
-    drawn = rng.integers(len(units), size=(n_bootstraps, MORE)).ravel().tolist()
-    rows = np.concatenate([units[unit] for unit in drawn])
-    of_draw = np.repeat(np.arange(len(drawn)), [len(units[unit]) for unit in drawn])
+    sizes, rows_of_units = np.array([len(part) for part in units]), np.concatenate(units)
+    firsts = np.cumsum(sizes) - sizes
+    drawn = rng.integers(len(units), size=(n_bootstraps, MORE)).ravel()
+    of_draw = np.repeat(np.arange(len(drawn)), sizes[drawn])
+    # Of each row its place in its unit; all units at once, as thousands are drawn.
+    places = np.arange(len(of_draw)) - (np.cumsum(sizes[drawn]) - sizes[drawn])[of_draw]
+    rows = rows_of_units[firsts[drawn][of_draw] + places]
     if truth.classes is None:
         codes = rng.integers(2, size=len(drawn))[of_draw]
         values = np.stack([predicted, _with_larger_errors(truth, predicted, units)])
     else:
-        donors = rng.integers(len(units), size=len(drawn)).tolist()
+        donors = rng.integers(len(units), size=len(drawn))[of_draw]
         # row by row; again from the first where the other unit has fewer
-        parts = zip(drawn, donors, strict=True)
-        codes = np.concatenate([np.resize(truth.values[units[b]], len(units[a])) for a, b in parts])
+        codes = truth.values[rows_of_units[firsts[donors] + places % sizes[donors]]]
         values = np.repeat(np.arange(truth.n_classes), truth.n_rows).reshape(-1, truth.n_rows)
     once, slots = np.unique(codes * truth.n_rows + rows, return_inverse=True)
     return MoreRows(once % truth.n_rows, values.ravel()[once], slots, of_draw // MORE)
