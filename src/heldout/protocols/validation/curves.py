@@ -357,10 +357,7 @@ def calibrated_outcome(replicates: Replicates, *, time: float | None = None, of_
     if truth.kind is not TaskKind.SURVIVAL and time is not None:
         raise InputError(f"`time={time!r}` is for survival tasks, this one is {truth.kind.value}; leave it out.")
     if not truth.kind.is_classification and of_class is not None:
-        raise InputError(
-            f"of_class={of_class!r} is for classes, this task is {truth.kind.value}; leave it out.",
-            argument="of_class",
-        )
+        raise InputError(f"`of_class={of_class!r}` is for classes, this task is {truth.kind.value}; leave it out.")
     wanted = {TaskKind.REGRESSION: Response.VALUES, TaskKind.SURVIVAL: Response.SURVIVAL}
     response = recorded(replicates, wanted.get(truth.kind, Response.PROBABILITIES))
     if response is None:

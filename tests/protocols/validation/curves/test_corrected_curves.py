@@ -316,7 +316,7 @@ def test_a_curve_as_a_table_as_json_and_as_text(measure: object, make_replicates
         ),
         ("binary", {"of_class": "ill"}, "predictions of a binary task are of its positive class 'well'"),
         ("binary", {"time": 3.0}, "`time=3.0` is for survival tasks, this one is binary"),
-        ("regression", {"of_class": "a"}, "of_class='a' is for classes, this task is regression"),
+        ("regression", {"of_class": "a"}, "`of_class='a'` is for classes, this task is regression"),
         ("binary", {"at": [0.2, 0.1]}, "at must be increasing finite numbers"),
     ],
     ids=["no class", "no such class", "not the positive class", "time", "class of numbers", "at"],
