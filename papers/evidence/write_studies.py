@@ -5,7 +5,6 @@ figure in these tables is typed by hand.
 """
 
 import runpy
-from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pandas as pd
 
 from heldout_papers import AdaptiveStudy
 from heldout_papers.adaptive.page import centre_tables, markdown_lines, varied_tables
+from heldout_papers.engine.claims import answers_text
 from heldout_papers.flat_vs_nested import FlatVsNestedStudy
 from heldout_papers.flat_vs_nested.accuracies import Estimated, mean_ranks
 from heldout_papers.flat_vs_nested.analysis import FULL
@@ -96,20 +96,24 @@ def some_configurations() -> str:
     covered = {entry: [means.coverage(entry, n)[-2] for n in ALL] for entry in (BBC, BBC10)}
     narrower = [-means.narrowing(BBC10, BBC, n).value / means.width(BBC, n).value for n in ALL]
     judged = search_claims(study)
-    answers = Counter(claim.answer for claim in judged)
     repeats = next(claim.ours for claim in judged if claim.text.startswith("3 or 4 repeats"))
     once, ten = (f"{100 * min(each):.0f} to {100 * max(each):.0f} %" for each in covered.values())
     n_each = sum(len(study.of("truth", CV, place)) for place in means.places(LARGE))
     n_changes, change = np.count_nonzero(changes), signed(changes.mean())
+    clear = {
+        title: [n for n in ALL if abs(biases[n][place].value) > 2 * biases[n][place].error]
+        for place, title in enumerate(PROTOCOLS.values())
+    }
+    places = listed([f"{title} with {listed(sizes)} rows" for title, sizes in clear.items() if sizes])
     sentences = (
+        f"The mean is more than two standard errors from 0 for {places}; for no other.",
         f"BCED-CV trains {trained[LARGE]:.0f} of {whole:.0f} models with 500 rows, {min(few):.0f} to "
         f"{max(few):.0f} with fewer. Dropping changed the winner's AUC in {n_changes} of {len(changes)} "
         f"sub-samples, by {change} on average over all.",
         f"95 % intervals of BBC-CV hold the truth in {once} of the {n_each} sub-samples of a size, with ten "
         f"repeats in {ten}: they are narrower by {100 * min(narrower):.0f} to {100 * max(narrower):.0f} %.",
         f"Four repeats bring {repeats}.",
-        f"Of {len(judged)} claims {answers['yes']} hold, {answers['no']} do not, {answers['open']} are left open "
-        f"by chance, and {answers['not tested']} is not tested: [evidence](claims.md) says which.",
+        f"Of {len(judged)} claims {answers_text(judged)}: [evidence](claims.md) says which.",
     )
     return "\n".join([table(["rows", *PROTOCOLS.values()], rows), "", *(f"- {each}" for each in sentences)])
 

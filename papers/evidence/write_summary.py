@@ -167,6 +167,7 @@ def figures() -> dict[str, Any]:
     samplers = kept.drop(index=[("noise", name) for name in ("random", "halving")]).loc["noise"]
     tables = kept.loc[["mozilla4", "phoneme", "spambase", "sylvine"]]
     seconds, (kernel, loop) = times(), benchmark()
+    counts = written["_counts"](claims)
     plain, ours = (seconds[way, 500, 250, 3] for way in ("plain_bbc", "bbc"))
     return {
         "n_claims": len(claims),
@@ -174,7 +175,8 @@ def figures() -> dict[str, Any]:
         "by_article": counts_by_article(articles, judged),
         "kernel_milliseconds": f"{1000 * float(kernel):.1f}",
         "loop_seconds": loop,
-        **written["_counts"](claims),
+        **counts,
+        "untested": f", {n_untested} not tested" if (n_untested := counts["n_untested"]) else "",
         **{
             f"n_{kind.lower()}": sum(reason.startswith(kind) for reason in reasons)
             for kind in ("Scale", "Definition", "Article", "Unexplained")

@@ -63,7 +63,10 @@ def test_what_the_page_counts_is_what_its_tables_say(written: dict[str, Any]) ->
             for run in article.runs
             if run.is_counted
         )
-        assert f"{counted} {name}" in " ".join(text.split())
+        said = " ".join(text.split())
+        assert f"{counted} {name}" in said or (
+            answer == "not tested" and counted == 0 and "not tested." not in said
+        )
 
 
 def test_each_claim_that_does_not_hold_has_a_reason_and_no_other_claim_has(written: dict[str, Any]) -> None:

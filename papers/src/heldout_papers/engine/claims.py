@@ -7,6 +7,7 @@ it is about, and a judge of that number. The judges here serve several studies: 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -33,6 +34,25 @@ class Claim:
         if not self.is_tested:
             return "not tested"
         return {True: "yes", False: "no", None: "open"}[self.holds]
+
+
+def answers_text(claims: Sequence[Claim]) -> str:
+    """How many claims have each answer, after "of so many claims".
+
+    Examples
+    --------
+    >>> answers_text([Claim("A", "", "", "", True), Claim("B", "", "", "", None, is_tested=False)])
+    '1 holds, 0 do not, 0 are left open by chance and 1 is not tested'
+    """
+    answers = Counter(claim.answer for claim in claims)
+    texts = [
+        f"{answers['yes']} {'holds' if answers['yes'] == 1 else 'hold'}",
+        f"{answers['no']} {'does' if answers['no'] == 1 else 'do'} not",
+        f"{answers['open']} {'is' if answers['open'] == 1 else 'are'} left open by chance",
+    ]
+    if untested := answers["not tested"]:
+        texts.append(f"{untested} {'is' if untested == 1 else 'are'} not tested")
+    return f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
 class ClaimVerdict(NamedTuple):
