@@ -228,6 +228,8 @@ def test_missing_values_and_late_times_are_refused() -> None:
         CoxRegression().predict(X)
     with pytest.raises(InputError, match=r"times until 12, the last of the training rows, got \[5, 13\]"):
         CoxRegression().fit(X, Y).predict_survival_function(X, times=[5, 13])
+    with pytest.raises(InputError, match=r"times must be a list of times until 12, .*got 'late'"):
+        CoxRegression().fit(X, Y).predict_survival_function(X, times="late")
 
 
 def test_it_is_an_estimator_of_scikit_learn() -> None:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from heldout._sklearn import checked_weight
 from heldout._types import Array, Booleans, Floats
 from heldout.data.checks import check_number
-from heldout.data.task import TaskKind, array_of, survival_target, truth_of
+from heldout.data.task import TaskKind, array_of, numbers_listed, survival_target, truth_of
 from heldout.errors import InputError, MissingExtraError
 from heldout.kernels.reference_cox import RiskSets, Steps, Ties
 from heldout.metrics.base import check_among
@@ -296,7 +296,7 @@ class CoxModel(BaseEstimator):  # type: ignore[misc]
         return X, target
 
     def _checked_times(self, times: Sequence[float]) -> Floats:
-        values = np.asarray(array_of(times, "times"), dtype=np.float64)
+        values = numbers_listed(array_of(times, "times"))
         last = self.unique_times_[-1]
         if values.ndim != 1 or not (values <= last).all():
             raise InputError(
