@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 import heldout as ho
 from heldout.protocols.algorithms.comparison import FitCosts
-from heldout.protocols.learning_curve import PowerLaw
+from heldout.protocols.power_law import PowerLaw
 
 RNG = np.random.default_rng(0)
 Y = np.arange(120) % 2

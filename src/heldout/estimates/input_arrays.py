@@ -12,7 +12,7 @@ decisions of different models have no average. ``read_as`` gives the metric that
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -35,11 +35,11 @@ from heldout.data.task import (
     shortened,
 )
 from heldout.errors import InputError
-from heldout.metrics.base import AroundMetric, Metric, Response, times_of
+from heldout.metrics.base import Metric, ReadAs, Response, times_of
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 from heldout.selection import Rule
 from heldout.selection.base import WeightRule
-from heldout.selection.threshold import Threshold
+from heldout.selection.threshold import Threshold, read_at_threshold
 
 
 @runtime_checkable
@@ -409,31 +409,10 @@ def _check_shapes(predictions: HeldOutPredictions) -> None:
         )
 
 
-@dataclass(frozen=True)
-class ReadAs(AroundMetric):
-    """What stands for a metric where predictions are read, and reads others than it."""
-
-    metric: Metric
-    name: str = ""
-    responses: tuple[Response, ...] = ()
-
-
 def read_as(rule: Rule, metric: Metric, truth: Truth) -> Metric:
     """The metric that says which response is read: ``metric``, or a stand-in that reads what the rule reads."""
     if isinstance(rule, Threshold):
-        if Response.LABELS not in metric.responses:
-            raise InputError(
-                f"`selection={rule.name!r}` tunes where scores are cut into labels, but {metric.name} reads "
-                f"{' or '.join(metric.responses)}; use a metric of labels (accuracy, f1, balanced_accuracy, ...)."
-            )
-        if truth.kind is not TaskKind.BINARY:
-            raise InputError(
-                f"`selection={rule.name!r}` is for binary tasks, and there are {truth.n_classes} classes; several "
-                "classes take the greatest score."
-            )
-        read = (Response.DECISION, Response.PROBABILITIES)
-        # A stand-in, because the metric itself reads labels, and labels are what the rule is about to make.
-        return ReadAs(metric, f"{metric.name} at a tuned threshold", read)
+        return read_at_threshold(rule, metric, truth)
     if not isinstance(rule, WeightRule):
         return metric
     if Response.VALUES in metric.responses and not truth.kind.is_classification:

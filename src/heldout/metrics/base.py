@@ -806,3 +806,12 @@ class OfFits:
 
     def selected(self, counts: Weightings, columns: Indices) -> Floats:
         return self.value(counts, self.fits.selected(counts, columns), *(part.T[columns] for part in self.columns))
+
+
+@dataclass(frozen=True)
+class ReadAs(AroundMetric):
+    """What stands for a metric where predictions are read, and reads others than it."""
+
+    metric: Metric
+    name: str = ""
+    responses: tuple[Response, ...] = ()

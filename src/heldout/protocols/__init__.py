@@ -25,11 +25,12 @@ from heldout.protocols.algorithms.comparison import (
 )
 from heldout.protocols.algorithms.protocol import compare_algorithms
 from heldout.protocols.algorithms.relevance import Relevance
-from heldout.protocols.learning_curve import CurvePoint, LearningCurve, PowerLaw, learning_curve
+from heldout.protocols.learning_curve import CurvePoint, LearningCurve, learning_curve
 from heldout.protocols.nested.estimate import Agreement, NestedEstimate, OuterFold
 from heldout.protocols.nested.intervals import BatesHastieTibshirani
 from heldout.protocols.nested.protocol import nested_cv
 from heldout.protocols.pooled_performance import PooledScore, pool_scores, pooled_performance
+from heldout.protocols.power_law import PowerLaw
 from heldout.protocols.search_bootstrap import SearchBootstrap, SearchBootstrapEstimate, bootstrap_search
 from heldout.protocols.validation.arguments import bootstrap_validate
 from heldout.protocols.validation.coefficients import FittedCoefficients

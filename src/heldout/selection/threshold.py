@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from heldout._types import Floats, Indices
 from heldout.data.checks import check_count
-from heldout.data.task import numbers_listed
+from heldout.data.task import TaskKind, Truth, numbers_listed
 from heldout.errors import InputError
+from heldout.metrics.base import Metric, ReadAs, Response
 from heldout.selection.base import RuleDeclaration
 
 MOST_LABELS = 2**26
@@ -60,6 +61,23 @@ class Threshold(RuleDeclaration):
         check_count("n_thresholds", self.n_thresholds)
         if self.grid is not None:
             object.__setattr__(self, "grid", _checked_grid(self.grid))
+
+
+def read_at_threshold(rule: Threshold, metric: Metric, truth: Truth) -> Metric:
+    """What stands for a metric of labels, to read the scores that the rule cuts; others are refused."""
+    if Response.LABELS not in metric.responses:
+        raise InputError(
+            f"`selection={rule.name!r}` tunes where scores are cut into labels, but {metric.name} reads "
+            f"{' or '.join(metric.responses)}; use a metric of labels (accuracy, f1, balanced_accuracy, ...)."
+        )
+    if truth.kind is not TaskKind.BINARY:
+        raise InputError(
+            f"`selection={rule.name!r}` is for binary tasks, and there are {truth.n_classes} classes; several "
+            "classes take the greatest score."
+        )
+    read = (Response.DECISION, Response.PROBABILITIES)
+    # A stand-in, because the metric itself reads labels, and labels are what the rule is about to make.
+    return ReadAs(metric, f"{metric.name} at a tuned threshold", read)
 
 
 @dataclass(frozen=True, eq=False)

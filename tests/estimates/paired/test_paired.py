@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom
 
 import heldout as ho
-from heldout.estimates.paired.compare import p_values
+from heldout.estimates.paired.confidence_set import p_values
 from heldout.estimates.paired.scores import PairedScores, differences, mean_best, own_controls, probability_better
 
 

@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
-from heldout.protocols.learning_curve import PowerLaw
+from heldout.protocols.power_law import PowerLaw
 
 X, Y = make_classification(n_samples=80, n_features=4, flip_y=0.2, random_state=0)
 SIZES = (0.25, 0.5, 0.75)

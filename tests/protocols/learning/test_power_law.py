@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import curve_fit
 
-from heldout.protocols.learning_curve import STEEPEST, PowerLaw, fit_power_law
+from heldout.protocols.power_law import STEEPEST, PowerLaw, fit_power_law
 
 SIZES = np.array([20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0])
 N = 100.0

@@ -16,7 +16,8 @@ from heldout.data.checks import check_count
 from heldout.errors import InputError
 from heldout.estimates.evidence import Candidates
 from heldout.estimates.methods import answer, method_of
-from heldout.estimates.paired.compare import ConfigurationComparison, p_values
+from heldout.estimates.paired.compare import ConfigurationComparison
+from heldout.estimates.paired.confidence_set import p_values
 from heldout.estimates.paired.scores import Difference, PairedScores
 from heldout.estimates.types import Interval
 from heldout.metrics.aggregate import row_scores

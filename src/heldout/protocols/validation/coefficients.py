@@ -21,10 +21,13 @@ from sklearn.preprocessing import OneHotEncoder
 
 from heldout._record import value_text
 from heldout._types import Floats
+from heldout.data.task import TaskKind
 from heldout.imputation import coefficients
 from heldout.imputation.pooled import is_cox
 from heldout.imputation.tables import missing_counts
+from heldout.metrics.base import Response
 from heldout.metrics.survival_model import last_step
+from heldout.protocols.validation.replicates import Replicates
 from heldout.spaces.cox import CoxModel, CoxRegression
 
 
@@ -313,3 +316,22 @@ def _rescaling(step: Any) -> Iterator[str]:
             yield from _rescaling(part)
     elif step is not None and not isinstance(step, str | OneHotEncoder | SimpleImputer | VarianceThreshold):
         yield type(step).__name__
+
+
+SEPARATED = (
+    "The model tells the classes of its own rows apart without an error; then the likelihood has no highest point, "
+    "and coefficients and probabilities depend on where the fit stopped: use fewer columns, or a penalised model."
+)
+
+
+def separation_notes(replicates: Replicates) -> list[str]:
+    """A note where the model of all rows separates the classes without an error."""
+    truth, probabilities = replicates.truth, replicates.apparent.get(Response.PROBABILITIES)
+    if not truth.kind.is_classification or probabilities is None:
+        return []
+    if truth.kind is TaskKind.BINARY:
+        positive = truth.values == truth.positive
+        separated = (probabilities[positive].min(axis=0) > probabilities[~positive].max(axis=0)).all()
+    else:
+        separated = (probabilities.argmax(axis=-1) == truth.values[:, None]).all()
+    return [SEPARATED] if separated else []

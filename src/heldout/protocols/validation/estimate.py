@@ -19,8 +19,8 @@ from heldout.imputation.backward import Selection
 from heldout.imputation.coefficients import ODDS_RATIO, PooledCoefficients
 from heldout.imputation.pooled import PooledModel
 from heldout.methods_text import WithMethodsText
-from heldout.metrics.base import Metric, Response, check_among
-from heldout.protocols.validation.coefficients import FittedCoefficients
+from heldout.metrics.base import Metric, check_among
+from heldout.protocols.validation.coefficients import FittedCoefficients, separation_notes
 from heldout.protocols.validation.curves import (
     CalibrationCurve,
     DecisionCurve,
@@ -216,10 +216,6 @@ _BETWEEN: Mapping[str, tuple[str, ...]] = {
     "optimism": _OF_SAMPLES, "two_stage": _OF_SAMPLES, "632+": _OF_WEIGHTS, "auto": _OF_WEIGHTS,
 }  # fmt: skip
 """From which columns, beside the apparent score, a method makes the corrected one; by default ``out_of_bag``."""
-SEPARATED = (
-    "The model tells the classes of its own rows apart without an error; then the likelihood has no highest point, "
-    "and coefficients and probabilities depend on where the fit stopped: use fewer columns, or a penalised model."
-)
 
 
 def score_table(title: str, rows: Mapping[str, ValidationRow], method: str, *, adjusts: bool = False) -> TextTable:
@@ -252,19 +248,6 @@ def candidate_table(candidates: Sequence[Candidate], metrics: Sequence[str]) -> 
         f"{each.name}: not fitted ({' '.join(each.reason.split())})" for each in candidates if not each.rows
     )
     return TextTable("All models, corrected on the samples that they shared", ("model", *metrics), rows, failed)
-
-
-def separation_notes(replicates: Replicates) -> list[str]:
-    """A note where the model of all rows separates the classes without an error."""
-    truth, probabilities = replicates.truth, replicates.apparent.get(Response.PROBABILITIES)
-    if not truth.kind.is_classification or probabilities is None:
-        return []
-    if truth.kind is TaskKind.BINARY:
-        positive = truth.values == truth.positive
-        separated = (probabilities[positive].min(axis=0) > probabilities[~positive].max(axis=0)).all()
-    else:
-        separated = (probabilities.argmax(axis=-1) == truth.values[:, None]).all()
-    return [SEPARATED] if separated else []
 
 
 def flag_notes(estimates: Mapping[str, Estimate]) -> list[str]:
