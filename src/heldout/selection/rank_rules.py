@@ -94,7 +94,10 @@ class AverageRank(SelectionRule):
         return places
 
     def _checked_weights(self) -> tuple[float, ...]:
-        listed: list[Any] = list(self.weights) if isinstance(self.weights, Sequence | np.ndarray) else []
+        are_several = isinstance(self.weights, Sequence) or (
+            isinstance(self.weights, np.ndarray) and self.weights.ndim
+        )
+        listed: list[Any] = list(self.weights) if are_several else []
         are_weights = all(is_number(weight) and 0 <= weight < np.inf for weight in listed)
         if not listed or not are_weights or not sum(listed):
             raise InputError(
