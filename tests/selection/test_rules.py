@@ -238,7 +238,7 @@ REFUSED = {
     "infinite_tolerance": (lambda: Within(np.inf), "tolerance must be"),
     "unscored_metric": (lambda: AverageRank(["f1"]).check(1, [], ["a", "b"]), "the scorers are a, b"),
     "too_few_weights": (lambda: AverageRank(weights=[1]).check(1, [], ["a", "b"]), "each of 2 metrics"),
-    "a_weight_in_an_array": (lambda: AverageRank(weights=np.array(1)), "with a positive sum, got array(1)"),
+    "a_weight_in_an_array": (lambda: AverageRank(weights=np.array(1)), r"with a positive sum, got array\(1\)"),
     "no_weight": (lambda: AverageRank(weights=[0, 0]), "with a positive sum"),
     "one_metric_as_text": (lambda: AverageRank("roc_auc"), "must be a list of metrics"),
     "metric_twice": (lambda: AverageRank(["f1", "f1"]), "distinct, got f1, f1"),
