@@ -127,9 +127,8 @@ def test_a_full_disk_is_reported_and_the_run_resumes_once_there_is_room(argument
 
 def test_a_run_that_goes_on_is_not_taken_over(arguments, tmp_path, command):
     out = tmp_path / "out"
-    first = begun(arguments(out), out, 3)
+    first = begun(arguments(out), out, 3)  # it cannot be done meanwhile: one of its next fits does not end
     try:
-        first.send_signal(signal.SIGSTOP)  # so that it cannot be done meanwhile
         second = command(*arguments(out, "--resume"))
         status = command("status", out)
     finally:
