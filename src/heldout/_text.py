@@ -52,7 +52,7 @@ def is_integer(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def plain(value: Any) -> Any:
+def python_value(value: Any) -> Any:
     """A number or text of NumPy as Python's own, whose ``repr`` can be read back; another value as it is."""
     return value.item() if getattr(value, "ndim", None) == 0 else value
 

@@ -15,7 +15,7 @@ from numbers import Integral, Rational, Real
 from typing import Any
 
 from heldout import _defaults, _papers
-from heldout._text import is_integer, is_one_of, plain
+from heldout._text import is_integer, is_one_of, python_value
 from heldout.data.limits import MOST_BOOTSTRAPS, refuse_more_than
 from heldout.errors import InputError, installation, shortened
 
@@ -89,7 +89,9 @@ def call_text(thing: Any) -> str:
     """
     own = [field for field in fields(thing) if field.init]
     changed = [
-        f"{field.name}={plain(getattr(thing, field.name))!r}" for field in own if not _is_default(thing, field)
+        f"{field.name}={python_value(getattr(thing, field.name))!r}"
+        for field in own
+        if not _is_default(thing, field)
     ]
     return f"{thing.name}({', '.join(changed)})" if changed else str(thing.name)
 

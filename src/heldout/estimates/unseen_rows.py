@@ -16,8 +16,6 @@ from heldout.metrics.classification import LogLoss
 
 MORE = 4
 """Rows or groups that bootstraps of the winner's own noise have more."""
-
-
 LARGER = 2.0
 """Than the largest squared error is that of a row that was not seen."""
 

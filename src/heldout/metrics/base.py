@@ -18,9 +18,8 @@ from typing import Any, NamedTuple, Protocol, Self, TypeGuard, runtime_checkable
 
 import numpy as np
 
-from heldout._text import is_one_of, plain
+from heldout._text import is_one_of, python_value
 from heldout._types import Array, Booleans, Counts, Floats, Indices, Weightings
-from heldout.data.checks import is_number as is_number
 from heldout.data.task import TaskKind, Truth, labels_text, no_labels
 from heldout.errors import InputError
 from heldout.kernels.dispatch import cut_rows, total_weight
@@ -362,7 +361,7 @@ def name_with(stem: str, metric: Any, *parameters: str) -> str:
     """
     declared = fields(metric) if is_dataclass(metric) else ()
     usual = {field.name: field.default for field in declared if field.name not in NO_PARAMETERS}
-    given = {name: plain(getattr(metric, name)) for name in parameters or usual}
+    given = {name: python_value(getattr(metric, name)) for name in parameters or usual}
     listed = ", ".join(f"{name}={value!r}" for name, value in given.items() if not is_one_of(value, (usual[name],)))
     return f"{stem}({listed})" if listed else stem
 

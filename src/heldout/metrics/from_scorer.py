@@ -32,6 +32,7 @@ from heldout._sklearn import (
 )
 from heldout._text import is_one_of
 from heldout._types import Array
+from heldout.data.checks import is_number
 from heldout.data.task import TaskKind, Truth, codes_of, has_fields, labels_text, survival_target, truth_of
 from heldout.errors import HeldoutWarning, InputError
 from heldout.metrics import classification, ranking, regression
@@ -43,7 +44,6 @@ from heldout.metrics.base import (
     Response,
     Signed,
     Statistic,
-    is_number,
     positive_of,
     reads_as_numbers,
     sign_of,

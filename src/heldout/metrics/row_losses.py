@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from heldout._text import plain
+from heldout._text import python_value
 from heldout._types import Array, Booleans, Counts, Floats, Indices, Weightings
-from heldout.data.checks import check_number
+from heldout.data.checks import check_number, is_number
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import CellSums, LossSums, best_out_of_bag, total_weight
-from heldout.metrics.base import AroundMetric, Metric, Response, Selected, Sums, is_number
+from heldout.metrics.base import AroundMetric, Metric, Response, Selected, Sums
 
 
 class Finish(StrEnum):
@@ -314,7 +314,7 @@ class Bounded(AroundMetric, OfRowLosses):
     @property
     def name(self) -> str:
         stem, bracket, parameters = self.metric.name.partition("(")
-        return f"{stem}({parameters.removesuffix(')')}{', ' if bracket else ''}most={plain(self.most)!r})"
+        return f"{stem}({parameters.removesuffix(')')}{', ' if bracket else ''}most={python_value(self.most)!r})"
 
     @property
     def range(self) -> tuple[float, float]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from heldout._text import counted
 from heldout._types import Array, Booleans, Floats, Indices, Weightings
-from heldout.data.checks import check_number
+from heldout.data.checks import check_number, is_number
 from heldout.data.task import TaskKind, Truth, numbers_listed
 from heldout.errors import InputError
 from heldout.kernels.dispatch import ConcordanceSums
@@ -33,7 +33,6 @@ from heldout.metrics.base import (
     RescaledFused,
     Response,
     Statistic,
-    is_number,
     times_of,
 )
 from heldout.metrics.ranking import ExactPairShare, PairShare, RocAuc, area

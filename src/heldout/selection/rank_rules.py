@@ -8,9 +8,8 @@ import numpy as np
 from scipy.stats import rankdata
 
 from heldout._types import Booleans, Floats, Indices
-from heldout.data.checks import check_count
+from heldout.data.checks import check_count, is_number
 from heldout.errors import InputError
-from heldout.metrics.base import is_number
 from heldout.selection.base import ScoreTable, SelectionRule
 from heldout.selection.best import first_greatest, tie_exactly
 

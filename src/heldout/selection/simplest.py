@@ -7,10 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from heldout._types import Booleans, Floats, Indices
-from heldout.data.checks import check_number
+from heldout.data.checks import check_number, is_number
 from heldout.data.task import numbers_listed
 from heldout.errors import InputError, NoExit
-from heldout.metrics.base import is_number
 from heldout.selection.base import ScoreTable, SelectionFailedError, SelectionRule
 from heldout.selection.best import best_score, first_greatest, not_below, tie_exactly
 

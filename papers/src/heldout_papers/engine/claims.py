@@ -14,6 +14,8 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from heldout.report.templating import listed
+
 Results = TypeVar("Results")
 
 
@@ -45,14 +47,17 @@ def answers_text(claims: Sequence[Claim]) -> str:
     '1 holds, 0 do not, 0 are left open by chance and 1 is not tested'
     """
     answers = Counter(claim.answer for claim in claims)
-    texts = [
-        f"{answers['yes']} {'holds' if answers['yes'] == 1 else 'hold'}",
-        f"{answers['no']} {'does' if answers['no'] == 1 else 'do'} not",
-        f"{answers['open']} {'is' if answers['open'] == 1 else 'are'} left open by chance",
-    ]
-    if untested := answers["not tested"]:
-        texts.append(f"{untested} {'is' if untested == 1 else 'are'} not tested")
-    return f"{', '.join(texts[:-1])} and {texts[-1]}"
+    asked = [answer for answer in _ANSWERS if answers[answer] or answer != "not tested"]
+    return listed([f"{answers[answer]} {_ANSWERS[answer][answers[answer] != 1]}" for answer in asked])
+
+
+_ANSWERS = {
+    "yes": ("holds", "hold"),
+    "no": ("does not", "do not"),
+    "open": ("is left open by chance", "are left open by chance"),
+    "not tested": ("is not tested", "are not tested"),
+}
+"""What one claim with an answer does, and what several do."""
 
 
 class ClaimVerdict(NamedTuple):

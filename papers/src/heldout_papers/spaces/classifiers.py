@@ -9,8 +9,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from heldout._types import Floats
+from heldout.data.checks import is_number
 from heldout.errors import InputError
-from heldout.metrics.base import is_number
 
 Codes = NDArray[np.intp]
 

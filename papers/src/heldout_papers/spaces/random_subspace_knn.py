@@ -14,9 +14,8 @@ from scipy.spatial.distance import cdist
 
 from heldout._streams import RandomState, entropy_of, stream
 from heldout._types import Floats
-from heldout.data.checks import check_count
+from heldout.data.checks import check_count, is_number
 from heldout.errors import InputError
-from heldout.metrics.base import is_number
 from heldout_papers.spaces.classifiers import CodedClassifier, Codes, rows_to_predict
 
 BLOCK = 4_000_000

@@ -19,10 +19,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from heldout._types import Floats
-from heldout.data.checks import check_count
+from heldout.data.checks import check_count, is_number
 from heldout.data.task import TaskKind, guess_kind, has_fields, survival_target, truth_of
 from heldout.errors import InputError
-from heldout.metrics.base import check_among, is_number
+from heldout.metrics.base import check_among
 from heldout_papers.spaces.conditional_tests import Columns, ConditionalTest, FisherZ, LikelihoodRatio, varying
 
 MOST_SIGNATURES = 1000

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from heldout._types import Floats
+from heldout.data.checks import is_number
 from heldout.errors import InputError
-from heldout.metrics.base import is_number
 from heldout_papers.spaces.classifiers import Codes, LinearClassifier
 from heldout_papers.spaces.shrinkage import ShrunkCorrelation, shrunk_frequencies, shrunk_variances
 

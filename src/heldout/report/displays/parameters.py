@@ -11,8 +11,8 @@ import numpy as np
 
 from heldout._text import counted, cut
 from heldout._types import Booleans, Floats, Indices
+from heldout.data.checks import is_number
 from heldout.errors import InputError
-from heldout.metrics.base import is_number
 from heldout.report.configuration_scores import ConfigurationScores, configuration_scores
 from heldout.report.displays import base
 from heldout.scales import BAND, BLUE, MUTED, VERMILLION, plain
